@@ -171,13 +171,9 @@ extension NSManagedObjectContext {
             let isStored = object.storeIndex != 0 && !object.flags.contains(.inserted)
             let wasFault = object.leaveContext()
             if isStored {
-                // It stays a fault: nobody can read its row for it any more, and it fires with nothing.
-                object.flags.insert(.gone)
-                if wasFault {
-                    object.flags.remove(.realized)
-                } else {
-                    object.turnIntoFault(keepingChanges: false)
-                }
+                // Nobody can read its row for it any more: it has no values, and is no fault that would fire.
+                if !wasFault { object.turnIntoFault(keepingChanges: false) }
+                object.flags.insert([.realized, .gone])
             }
             detach(object)
         }
@@ -235,12 +231,12 @@ extension NSManagedObjectContext {
         pipeline.scheduleProcessing(in: self)
     }
 
-    /// Refreshes all registered objects: those with changes keep them over the newest rows, all others become faults,
-    /// which breaks the circles of references among them.
+    /// Refreshes all registered objects: those with changes or transient values keep them over the newest rows, all
+    /// others become faults, which breaks the circles of references among them.
     final func refreshEverything() {
         noteMerged()
         for object in registry.all where !object.isFault || object.hasChanges || !object.toMany.isEmpty {
-            refresh(object, mergeChanges: object.hasChanges)
+            refresh(object, mergeChanges: object.hasChanges || object.hasTransientValues)
         }
         processPendingChanges()
     }

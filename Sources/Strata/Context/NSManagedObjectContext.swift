@@ -320,8 +320,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
         onQueue().refreshObject(object, mergeChanges: flag)
     }
 
-    /// Refreshes all registered objects: those with changes keep them over the newest rows, all others become faults,
-    /// which breaks the circles of references among them.
+    /// Refreshes all registered objects: those with changes or transient values keep them over the newest rows, as with
+    /// ``refresh(_:mergeChanges:)``; all others become faults, which breaks the circles of references among them.
     open func refreshAllObjects() { onQueue().refreshEverything() }
 
     /// Gives up all changes and everything that could be undone: inserted objects leave the context, all others have
@@ -333,7 +333,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     }
 
     /// Forgets every object and every change. Objects that the program still holds belong to no context any more: those
-    /// that are stored are faults without values, insertions keep theirs.
+    /// that are stored have no values, and are no faults, as nothing will be read for them; insertions keep theirs.
     open func reset() {
         onQueue().forgetEverything()
         stateMayHaveChanged()

@@ -129,6 +129,12 @@ extension NSManagedObject {
         if !keepingChanges, !flags.contains(.unobserved) { observedEverythingDidChange() }
     }
 
+    /// Whether it holds a value that no row has.
+    final var hasTransientValues: Bool {
+        guard let overlay, !overlay.isShort else { return false }
+        return (shape.persistentSlotCount..<shape.slots.count).contains { overlay.isPresent($0) }
+    }
+
     /// The bytes of a value that lies outside of its row; nil after a read error, which marks the object.
     final func readExternal(_ value: ExternalValue) -> [UInt8]? {
         guard let context = registry?.context, let handle = registry?.handle(storeIndex) else { return nil }

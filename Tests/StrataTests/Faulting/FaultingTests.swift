@@ -279,7 +279,7 @@ import Testing
             #expect(person.value(forKey: "name") as? String == "p0")
             context.retainsRegisteredObjects = true
             context.reset()
-            #expect(person.managedObjectContext == nil && context.registeredObjects.isEmpty && person.isFault)
+            #expect(person.managedObjectContext == nil && context.registeredObjects.isEmpty && !person.isFault)
             let again = context.object(with: ids.employees[0])
             #expect(again !== person && again.value(forKey: "name") as? String == "p0")
             #expect(context.stalenessInterval == -1)

@@ -152,7 +152,7 @@ import Testing
                 #expect(context.registeredObjects.isEmpty && !context.hasChanges)
                 #expect(changes.withLock { $0.isSuperset(of: held.map(\.objectID)) })
                 for object in held {
-                    #expect(object.managedObjectContext == nil && object.isFault && object.name == "")
+                    #expect(object.managedObjectContext == nil && !object.isFault && object.name == "")
                     #expect(context.registeredObject(for: object.objectID) == nil)
                 }
                 let all = try fetchAll(Employee.self, "Employee", context)
