@@ -125,7 +125,12 @@ let package = Package(
         .target(name: "CoreData", dependencies: ["Strata", "CoreDataNames"], swiftSettings: settings),
         // Apple's stores, JSON Lines and CSV, in and out. SQLite is looked up when it is needed, not linked.
         .target(
-            name: "StrataTransfer", dependencies: ["Strata", "StrataLog", "StrataModelFile"], swiftSettings: settings),
+            name: "StrataTransfer",
+            dependencies: [
+                "Strata", "StrataLog", "StrataIO", "StrataModelFile",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
         .target(
             name: "StrataTestKit",
             dependencies: ["StrataIO", .product(name: "SystemPackage", package: "swift-system")],

@@ -26,6 +26,8 @@ struct Import: ParsableCommand {
     var store: String
     @Option(help: "The compiled model that the data is of.", completion: .file())
     var model: String?
+    @Flag(help: "Leave out what of a Core Data file no property of the model has, and list it.")
+    var partial = false
     @OptionGroup var text: TextOptions
     @OptionGroup var output: OutputOptions
 
@@ -41,7 +43,10 @@ struct Import: ParsableCommand {
             let importer = try CoreDataImporter(URL(fileURLWithPath: source))
             let bar = ProgressBar("importing")
             defer { bar.finish() }
-            let report = try importer.run(to: target, model: model) { bar.update($0, of: $1) }
+            let report = try importer.run(to: target, model: model, partial: partial) { bar.update($0, of: $1) }
+            bar.finish()
+            for omission in report.omissions { Terminal.messages.write("left out: \(omission)\n") }
+            Terminal.messages.flush()
             return [("objects", report.objects), ("links", report.links), ("transactions", report.transactions)]
         case .jsonl:
             let report = try text.transfer.readJSONLines(source, to: target, model: model)

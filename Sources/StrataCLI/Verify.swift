@@ -30,7 +30,13 @@ struct Verify: ParsableCommand {
         let report: VerifyReport
         var problems: [StoreError] = []
         do {
-            report = try argument.openLog().verify { bar.update($0, of: $1) }
+            let log = try argument.openLog()
+            report = try log.verify { bar.update($0, of: $1) }
+            do {
+                try StoreMetadata.check(log.metadata)
+            } catch {
+                problems = [error]
+            }
         } catch let error as StoreError where error.code == .corruption {
             // What keeps it from being opened, and what else there is.
             problems = [error]

@@ -69,6 +69,8 @@ enum MarkedPropertyList<Value: CompiledValue> {
         }
         let decoder = PropertyListDecoder()
         do {
+            // Expressions in a model nest deeper than what people write by hand.
+            try PropertyListFile.check(data, PropertyListLimits(byteCount: maximumByteCount, depth: 256))
             let found = try decoder.decode(Header.self, from: data).version
             guard found <= version else {
                 throw ModelFileError(

@@ -157,7 +157,7 @@ public enum XcodeModel {
             return names[0]
         }
         guard let data = try? Data(contentsOf: file),
-            let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
+            let list = try? PropertyListFile.dictionary(data),
             let name = list["_XCCurrentVersionName"] as? String
         else { throw ModelFileError(.damaged, "\(file.path): it names no version") }
         guard name.hasSuffix(".xcdatamodel"), names.contains(String(name.dropLast(".xcdatamodel".count))) else {

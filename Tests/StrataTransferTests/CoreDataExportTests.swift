@@ -16,7 +16,7 @@ import Testing
         let statement = try SQLiteFile.reading(scratch.url(name)).prepare(sql)
         var rows: [[String]] = []
         while try statement.step() {
-            rows.append((0..<statement.columnCount).map { statement.isNull($0) ? "NULL" : statement.string($0) })
+            rows.append((0..<statement.columnCount).map { statement.isNull($0) ? "NULL" : statement.shown($0) })
         }
         return rows
     }

@@ -30,18 +30,6 @@ import Testing
             + "(9, 1, 1, -5, NULL, NULL, 'Äda', NULL)",
     ]
 
-    /// Deflate without compression.
-    private static func deflated(_ bytes: [UInt8]) -> [UInt8] {
-        var result: [UInt8] = []
-        for start in stride(from: 0, to: bytes.count, by: 60_000) {
-            let part = bytes[start..<min(start + 60_000, bytes.count)]
-            let count = UInt16(part.count)
-            result += [part.endIndex == bytes.count ? 1 : 0, UInt8(count & 0xFF), UInt8(count >> 8)]
-            result += [UInt8(~count & 0xFF), UInt8(~count >> 8)] + part
-        }
-        return result
-    }
-
     private func write(_ database: SQLiteFile, _ more: [String]) throws {
         for sql in Self.tables { try database.run(sql) }
         let metadata: [String: Any] = ["NSStoreType": "SQLite", "own": "entry", "_NSAutoVacuumLevel": "2"]
@@ -51,7 +39,7 @@ import Testing
         try list.withUnsafeBytes { try statement.bind(1, blob: $0) }
         try statement.execute()
         let cache = try database.prepare("INSERT INTO Z_MODELCACHE VALUES (?)")
-        try Self.deflated(AppleArchive.model(inheritedToo: true)).withUnsafeBytes { try cache.bind(0, blob: $0) }
+        try Deflated.stored(AppleArchive.model(inheritedToo: true)).withUnsafeBytes { try cache.bind(0, blob: $0) }
         try cache.execute()
         for sql in more { try database.run(sql) }
     }
@@ -168,9 +156,26 @@ import Testing
     }
 
     @Test(arguments: [
-        (["UPDATE ZPERSON SET Z_ENT = 3 WHERE Z_PK = 1"], "its entity is 3"),
+        (["UPDATE ZPERSON SET Z_ENT = 3, ZTEAM = NULL WHERE Z_PK = 1"], "its entity is 3"),
         (["UPDATE ZPERSON SET ZAGE = 70000 WHERE Z_PK = 1"], "more than 16 bits"),
         (["UPDATE ZPERSON SET ZTEAM = -1 WHERE Z_PK = 1"], "leads to the key -1"),
+        (["UPDATE ZPERSON SET ZTEAM = 77 WHERE Z_PK = 1"], "ZTEAM (Person.team): references to objects that are not there"),
+        (["UPDATE ZPERSON SET ZAGE = 'many' WHERE Z_PK = 7"], "ZPERSON, row 7: ZAGE (Leader.age) is no integer"),
+        (["UPDATE ZPERSON SET ZAGE = 1e300 WHERE Z_PK = 7"], "ZPERSON, row 7: ZAGE (Leader.age) is no integer"),
+        (["UPDATE ZPERSON SET ZAGE = 1.5 WHERE Z_PK = 7"], "ZPERSON, row 7: ZAGE (Leader.age) is no integer"),
+        (["UPDATE ZPERSON SET ZSINCE = 'soon' WHERE Z_PK = 7"], "ZPERSON, row 7: ZSINCE (Leader.since) is no number"),
+        (["UPDATE ZTEAM SET ZTITLE = CAST(x'61FF62' AS TEXT)"], "ZTEAM, row 1: ZTITLE (Team.title) is no text in UTF-8"),
+        (["UPDATE ZTEAM SET ZTITLE = x'6162' WHERE Z_PK = 2"], "ZTEAM, row 2: ZTITLE (Team.title) is no text in UTF-8"),
+        (["UPDATE ZPERSON SET Z_FOK_TEAM = 'x' WHERE Z_PK = 1"], "row 1: Z_FOK_TEAM (Person.team) is no integer"),
+        (["UPDATE ZPERSON SET Z_ENT = 'x' WHERE Z_PK = 1"], "ZPERSON, row 1: Z_PK or Z_ENT is no integer"),
+        (["UPDATE Z_PRIMARYKEY SET Z_MAX = 'x' WHERE Z_ENT = 3"], "Z_SUPER or Z_MAX that is no integer"),
+        (["UPDATE ZPERSON SET ZSINCE = 5 WHERE Z_PK = 1"], "ZPERSON.ZSINCE: values of no property of the model, such as row 1"),
+        (
+            ["ALTER TABLE ZTEAM ADD COLUMN ZMORE VARCHAR", "UPDATE ZTEAM SET ZMORE = '' WHERE Z_PK = 2"],
+            "ZTEAM.ZMORE: values of no property of the model, such as row 2"
+        ),
+        (["CREATE TABLE ZOTHER (Z_PK INTEGER)", "INSERT INTO ZOTHER VALUES (1)"], "the table ZOTHER: rows of no entity"),
+        (["INSERT INTO Z_METADATA VALUES (2, NULL, NULL)"], "the table Z_METADATA: further rows"),
         (["INSERT INTO ZTEAM VALUES (-4, 3, 1, '')"], "out of range"),
         (["DROP TABLE ZTEAM"], "no table ZTEAM"),
         (["DROP TABLE ZTEAM", "CREATE VIEW ZTEAM AS SELECT 1 Z_PK, 3 Z_ENT, 'x' ZTITLE"], "no table ZTEAM"),
@@ -201,7 +206,7 @@ import Testing
             [
                 "DROP TABLE ZTEAM", "CREATE TABLE ZTEAM (Z_PK INTEGER, Z_ENT INTEGER, ZTITLE VARCHAR)",
                 "INSERT INTO ZTEAM VALUES (1, 3, 'a'), (1, 3, 'b')",
-            ], "primary key 1"
+            ], "Z_PK of ZTEAM is not its primary key"
         ),
     ]) func whatIsWrongIsSaidAndNothingIsLeft(_ statements: [String], _ expected: String) throws {
         try makeFile(Self.rows + statements)
@@ -212,6 +217,36 @@ import Testing
         #expect(text.contains(expected), "\(text)")
         let left = try FileManager.default.contentsOfDirectory(atPath: scratch.directory.path)
         #expect(left.filter { !$0.hasPrefix("Team.sqlite") && !$0.hasPrefix(".store") } == [])
+    }
+
+    @Test func aPartialImportListsWhatItLeavesOut() throws {
+        try makeFile(
+            Self.rows + [
+                "ALTER TABLE ZTEAM ADD COLUMN ZMORE VARCHAR", "ALTER TABLE ZTEAM ADD COLUMN ZEMPTY VARCHAR",
+                "UPDATE ZTEAM SET ZMORE = 'x'", "CREATE TABLE ZOTHER (Z_PK INTEGER)", "INSERT INTO ZOTHER VALUES (1)",
+                "CREATE TABLE ZNOBODY (Z_PK INTEGER)", "INSERT INTO ZPERSON VALUES (3, 1, 1, 0, 77, 0, 'x', NULL)",
+            ])
+        #expect(throws: TransferError.self) { try CoreDataImporter(file).run(to: scratch.url("store")) }
+        let report = try CoreDataImporter(file).run(to: scratch.url("store"), partial: true)
+        #expect(
+            report.omissions == [
+                "ZPERSON.ZTEAM (Person.team): references to objects that are not there (1)",
+                "ZTEAM.ZMORE: values of no property of the model (2)",
+                "the table ZOTHER: rows of no entity of the model (1)",
+            ])
+        #expect(report.objects == 6)
+    }
+
+    /// Numbers that a column has made whole are the numbers that they were.
+    @Test func wholeNumbersAreTakenHoweverTheyAreStored() throws {
+        try makeFile(Self.rows + ["UPDATE ZPERSON SET ZSINCE = 7 WHERE Z_PK = 7", "UPDATE ZPERSON SET ZAGE = 8.0 WHERE Z_PK = 7"])
+        try CoreDataImporter(file).run(to: scratch.url("store"))
+        let context = try open()
+        try context.performAndWait {
+            let leader = try #require(context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Leader")).first)
+            #expect(leader.value(forKey: "since") as? Date == Date(timeIntervalSinceReferenceDate: 7))
+            #expect(leader.value(forKey: "age") as? Int == 8)
+        }
     }
 
     /// What is cut off or overwritten is an error that names the file, or does not matter; nothing is left of the

@@ -35,15 +35,16 @@ struct FileComparison {
         init(_ url: URL, _ model: NSManagedObjectModel) throws {
             database = try SQLiteFile.reading(url)
             let metadata = try database.prepare("SELECT Z_UUID FROM Z_METADATA")
-            uuid = try metadata.step() ? metadata.string(0) : ""
+            uuid = try metadata.step() ? metadata.shown(0) : ""
             let entities = try database.prepare("SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY")
             while try entities.step() {
-                let stored = entities.string(1)
+                let stored = entities.shown(1)
                 // Core Data leaves the old name in the file when it renames an entity.
                 let renamed = model.entities.first { $0.renamingIdentifier == stored }?.name
                 let name = model.entitiesByName[stored] == nil ? renamed ?? stored : stored
-                numbers[name] = entities.integer(0)
-                names[entities.integer(0)] = name
+                let number = entities.integer(0) ?? 0
+                numbers[name] = number
+                names[number] = name
             }
         }
     }
@@ -106,7 +107,7 @@ struct FileComparison {
         let rows = try source.database.prepare(
             "SELECT \(list) FROM \(table(entity)) WHERE Z_ENT = \(source.numbers[name] ?? 0)")
         while try rows.step() {
-            let key = rows.integer(0)
+            let key = rows.integer(0) ?? 0
             let uri = "x-coredata://\(source.uuid)/\(name)/p\(key)"
             guard let object = objects.removeValue(forKey: uri) else {
                 differences.append("\(uri) is missing")
@@ -136,22 +137,22 @@ struct FileComparison {
     private func text(_ row: SQLiteStatement, _ column: Int, _ attribute: NSAttributeDescription) throws -> String {
         if row.isNull(column) { return "null" }
         switch attribute.attributeType {
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: return row.string(column)
-        case .booleanAttributeType: return row.string(column) == "0" ? "0" : "1"
-        case .floatAttributeType: return "\(Float(row.double(column)))"
-        case .doubleAttributeType: return "\(row.double(column))"
-        case .dateAttributeType: return "date \(row.double(column))"
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: return row.shown(column)
+        case .booleanAttributeType: return row.shown(column) == "0" ? "0" : "1"
+        case .floatAttributeType: return "\(Float((row.double(column) ?? .nan)))"
+        case .doubleAttributeType: return "\((row.double(column) ?? .nan))"
+        case .dateAttributeType: return "date \((row.double(column) ?? .nan))"
         // SQLite's text of a number has 15 digits.
-        case .decimalAttributeType: return "\(NSDecimalNumber(string: "\(row.double(column))"))"
-        case .stringAttributeType, .URIAttributeType: return row.string(column)
+        case .decimalAttributeType: return "\(NSDecimalNumber(string: "\((row.double(column) ?? .nan))"))"
+        case .stringAttributeType, .URIAttributeType: return row.shown(column)
         case .UUIDAttributeType:
-            let hex = row.blob(column).map { String(format: "%02X", $0) }.joined()
+            let hex = (row.blob(column) ?? .init(start: nil, count: 0)).map { String(format: "%02X", $0) }.joined()
             let parts = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { range in
                 hex.dropFirst(range.lowerBound).prefix(range.count)
             }
             return parts.joined(separator: "-")
         case .binaryDataAttributeType, .transformableAttributeType:
-            return Self.text(try bytes(Data(row.blob(column)), attribute))
+            return Self.text(try bytes(Data(row.blob(column) ?? .init(start: nil, count: 0)), attribute))
         default: return "of an unknown type"
         }
     }
@@ -187,7 +188,7 @@ struct FileComparison {
         }
         let rows = try source.database.prepare(query)
         var found: [String] = []
-        while try rows.step() { found.append("\(source.names[rows.integer(0)] ?? "")/p\(rows.integer(1))") }
+        while try rows.step() { found.append("\(source.names[rows.integer(0) ?? 0] ?? "")/p\(rows.shown(1))") }
         if !relationship.isToMany { return found.first ?? "null" }
         return "[\((relationship.isOrdered ? found : found.sorted()).joined(separator: " "))]"
     }
@@ -199,7 +200,7 @@ struct FileComparison {
             "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.name LIKE 'Z\\_%' ESCAPE '\\'"
         )
         var columns: [String: [String]] = [:]
-        while try tables.step() { columns[tables.string(0), default: []].append(tables.string(1)) }
+        while try tables.step() { columns[tables.shown(0), default: []].append(tables.shown(1)) }
         let suffix = relationship.name.uppercased()
         for (table, names) in columns {
             func isKey(_ name: String) -> Bool {

@@ -159,3 +159,16 @@ extension TextTransfer {
         try text(of: store, in: scratch).split(separator: "\n").dropFirst().map(String.init)
     }
 }
+
+extension SQLiteStatement {
+    /// What a row has in a column, as a text.
+    func shown(_ column: Int) -> String {
+        switch type(column) {
+        case .integer: integer(column).map { "\($0)" } ?? ""
+        case .real: double(column).map { "\($0)" } ?? ""
+        case .text: string(column) ?? "broken text"
+        case .blob: blob(column).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        case .null: "NULL"
+        }
+    }
+}

@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import StrataModelFile
 
 /// A store in one property list, read when it is added and written whole at each save, with a rename, so that after a
 /// crash it has the old or the new contents.
@@ -29,8 +30,8 @@ class PropertyListStore: NSAtomicStore, @unchecked Sendable {
         guard let data = try StoreFile.read(url) else {
             throw DescribedError(.fileReadNoSuchFile, userInfo: [NSFilePathErrorKey: url.path])
         }
-        let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
-        guard let list, list["format"] as? String == format, (list["version"] as? Int ?? 0) <= version,
+        let limits = PropertyListLimits(byteCount: .max)
+        guard let list = try? PropertyListFile.dictionary(data, limits), list["format"] as? String == format, (list["version"] as? Int ?? 0) <= version,
             list["metadata"] is [String: Any]
         else { throw damaged(url, "it is no store of Strata") }
         return list

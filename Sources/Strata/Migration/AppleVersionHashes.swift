@@ -28,7 +28,7 @@ struct AppleVersionHashes {
     /// A directory of versions: its property list has the hashes.
     private mutating func addVersions(in directory: URL) {
         guard let data = try? Data(contentsOf: directory.appendingPathComponent("VersionInfo.plist")),
-            let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
+            let list = try? PropertyListFile.dictionary(data),
             let versions = list["NSManagedObjectModel_VersionHashes"] as? [String: [String: Data]]
         else { return }
         for (name, hashes) in versions where !name.contains("/") {

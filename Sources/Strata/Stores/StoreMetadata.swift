@@ -1,10 +1,11 @@
 import Foundation
 import StrataIO
 import StrataLog
+import StrataModelFile
 import Synchronization
 
 /// A store's metadata dictionary: what identifies it, and the user's own entries, which the engine keeps.
-enum StoreMetadata {
+package enum StoreMetadata {
     static let systemKeys = [
         NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey,
         NSPersistentStoreModelVersionChecksumKey,
@@ -23,15 +24,29 @@ enum StoreMetadata {
         if bytes.isEmpty { return [:] }
         let known = last.withLock { last in last?.bytes == bytes ? last?.entries : nil }
         if let known { return known.value }
-        let entries = OwnPropertyList.entries(bytes) ?? foundationEntries(bytes)
-        if bytes.count <= keptMaximumByteCount {
+        let entries = (try? parsed(bytes)) ?? [:]
+        if bytes.count <= keptMaximumByteCount, !entries.isEmpty {
             last.withLock { $0 = Parsed(bytes: bytes, entries: UncheckedBox(entries)) }
         }
         return entries
     }
 
-    private static func foundationEntries(_ bytes: [UInt8]) -> [String: Any] {
-        (try? PropertyListSerialization.propertyList(from: Data(bytes), format: nil)) as? [String: Any] ?? [:]
+    private static func parsed(_ bytes: [UInt8]) throws -> [String: Any] {
+        if let entries = OwnPropertyList.entries(bytes) { return entries }
+        return try PropertyListFile.dictionary(Data(bytes), PropertyListLimits(byteCount: .max))
+    }
+
+    /// Makes sure that what the engine keeps can be read: ``entries(_:)-([UInt8])`` says of anything else that there is
+    /// nothing, and what is written then would take its place.
+    ///
+    /// - Throws: `StoreError` with `corruption`.
+    package static func check(_ bytes: [UInt8]) throws(StoreError) {
+        if bytes.isEmpty || last.withLock({ $0?.bytes == bytes }) { return }
+        do {
+            _ = try parsed(bytes)
+        } catch {
+            throw StoreError(.corruption, "the store's metadata cannot be read: \(error)")
+        }
     }
 
     /// Opening a store asks for its metadata seven times, and reading a property list is a tenth of that each time.
@@ -70,6 +85,7 @@ enum StoreMetadata {
     /// Changes what the engine keeps, unless `change` returns false. Durable when it returns.
     static func update(_ log: LogStore, _ change: (inout [String: Any]) throws -> Bool) throws {
         try updates.locked {
+            try check(log.metadata)
             var entries = entries(log)
             guard try change(&entries) else { return }
             let data = try PropertyListSerialization.data(fromPropertyList: entries, format: .binary, options: 0)

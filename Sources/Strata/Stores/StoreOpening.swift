@@ -177,6 +177,7 @@ struct StoreOpening {
             return try LogStore.open(path, in: fileSystem, options: options, schema: schema)
         }
         do {
+            try StoreMetadata.check(log.metadata)
             try StoreLineage.ensureOwnIdentity(log, at: path, in: fileSystem)
         } catch {
             try? SharedLogs.close(log)
@@ -298,7 +299,10 @@ struct StoreOpening {
     }
 
     static func metadata(at url: URL, type: String, options: [AnyHashable: Any]? = nil) throws -> [String: Any] {
-        try withExisting(url, readOnly: true, options) { StoreMetadata.read($0, type: type) }
+        try withExisting(url, readOnly: true, options) { log in
+            try StoreMetadata.check(log.metadata)
+            return StoreMetadata.read(log, type: type)
+        }
     }
 
     /// The model that a store on disk was written with: the entities that the store holds.

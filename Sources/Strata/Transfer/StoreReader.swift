@@ -24,6 +24,7 @@ package final class StoreReader {
         options.createsIfMissing = false
         do {
             log = try LogStore.open(FilePath(url.path), in: PosixFileSystem(), options: options, schema: nil)
+            try StoreMetadata.check(log.metadata)
         } catch {
             throw StoreFailure.opening(error, url.path)
         }

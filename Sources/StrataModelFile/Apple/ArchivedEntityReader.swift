@@ -129,7 +129,7 @@ struct ArchivedEntityReader {
     ) throws {
         let path = "entity \(entity.name): property \(name)"
         do {
-            var reader = ArchivedPropertyReader(property, name, path)
+            var reader = ArchivedPropertyReader(property, name, path, place: "\(entity.name).\(name)")
             switch property.className {
             case "NSRelationshipDescription": entity.relationships.append(try reader.relationship())
             case "NSFetchedPropertyDescription": entity.fetchedProperties.append(try reader.fetchedProperty())

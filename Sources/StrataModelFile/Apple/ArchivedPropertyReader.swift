@@ -5,6 +5,7 @@ struct ArchivedPropertyReader {
     private let object: ArchivedObject
     private let name: String
     private let path: String
+    private let place: String
     private(set) var notes: [String] = []
     private(set) var composites: [String: ModelDocument.Composite] = [:]
 
@@ -14,7 +15,7 @@ struct ArchivedPropertyReader {
         "NSIsIndexedBySpotlight", "NSIsStoredInExternalRecord", "NSPropertyName", "NSRenamingIdentifier", "NSUserInfo",
         "NSValidationPredicates", "NSValidationWarnings", "NSVersionHashModifier", "NSVersionHash",
         "NSAttributeType", "NSAttributeValueClassName", "NSDefaultValue", "NSFlagsKey", "NSValueTransformerName",
-        "NSDerivationExpression", "NSFilteringPredicate", "NSElements", "NSCompositeName",
+        "NSDerivationExpression", "NSFilteringPredicate", "NSElements", "NSCompositeElements", "NSCompositeName",
         "NSDeleteRule", "NSDestinationEntity", "_NSDestinationEntityName", "NSInverseRelationship",
         "_NSInverseRelationshipName", "NSMaxCount", "NSMinCount", "NSFetchRequest", "_NSFetchRequestEntityName",
     ]
@@ -22,7 +23,11 @@ struct ArchivedPropertyReader {
     /// The bit of "NSFlagsKey" of an attribute that stays in the history; others are not known.
     private static let preservedFlag = 16
 
-    init(_ object: ArchivedObject, _ name: String, _ path: String) {
+    /// - Parameters:
+    ///   - path: what errors call it.
+    ///   - place: the entity and the names that lead to it.
+    init(_ object: ArchivedObject, _ name: String, _ path: String, place: String) {
+        self.place = place
         self.object = object
         self.name = name
         self.path = path
@@ -87,16 +92,21 @@ struct ArchivedPropertyReader {
     }
 
     private mutating func readElements(_ attribute: inout ModelDocument.Attribute) throws {
-        let compositeName = try object.string("NSCompositeName") ?? name
+        // Two attributes of one name may have other elements, so that without a name of its own a composite is called
+        // after its place.
+        let compositeName = try object.string("NSCompositeName") ?? place
         attribute.compositeName = compositeName
         var composite = ModelDocument.Composite(name: compositeName)
-        for element in try object.objects("NSElements") {
+        let elements = try object.objects("NSCompositeElements") + object.objects("NSElements")
+        guard !elements.isEmpty else { throw ArchiveError("the composite has no elements") }
+        for element in elements {
             guard let elementName = try element.string("NSPropertyName") else {
                 throw ArchiveError("an element of the composite has no name")
             }
             // As deep as composites lie in each other; an archive that leads in a circle ends here.
             guard path.count < 4_096 else { throw ArchiveError("composites are nested too deeply") }
-            var reader = ArchivedPropertyReader(element, elementName, "\(path).\(elementName)")
+            var reader = ArchivedPropertyReader(
+                element, elementName, "\(path).\(elementName)", place: "\(place).\(elementName)")
             composite.attributes.append(try reader.attribute())
             notes += reader.notes
             composites.merge(reader.composites) { first, _ in first }

@@ -10,6 +10,8 @@ package struct BinaryPropertyList: Sendable {
         case null
         case bool(Bool)
         case integer(Int64)
+        /// A number that is greater than any of 64 bits with a sign.
+        case unsigned(UInt64)
         case real(Double)
         /// Seconds since 2001-01-01.
         case date(Double)
@@ -94,17 +96,22 @@ package struct BinaryPropertyList: Sendable {
                 case 0x9: return .bool(true)
                 default: throw ArchiveError("an object has the unknown mark \(marker)")
                 }
-            case 0x1: return .integer(try signed(at: offset + 1, width: 1 << low))
+            case 0x1: return try number(at: offset + 1, width: 1 << low)
             case 0x2: return .real(try real(at: offset + 1, width: 1 << low))
             case 0x3 where low == 3: return .date(try real(at: offset + 1, width: 8))
             case 0x4: return .data(Data(bytes[try body(offset, low, width: 1)]))
-            case 0x5: return .string(String(decoding: bytes[try body(offset, low, width: 1)], as: UTF8.self))
+            case 0x5:
+                guard let text = String(validating: bytes[try body(offset, low, width: 1)], as: UTF8.self) else {
+                    throw ArchiveError("a text is broken")
+                }
+                return .string(text)
             case 0x6:
                 let body = try body(offset, low, width: 2)
                 let units = stride(from: body.lowerBound, to: body.upperBound, by: 2).map {
                     UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1])
                 }
-                return .string(String(decoding: units, as: UTF16.self))
+                guard let text = String(validating: units, as: UTF16.self) else { throw ArchiveError("a text is broken") }
+                return .string(text)
             case 0x8:
                 return .uid(try integer(at: offset + 1, width: low + 1, limit: Int(Int32.max)))
             case 0xA: return .array(try references(try body(offset, low, width: referenceWidth)))
@@ -116,9 +123,19 @@ package struct BinaryPropertyList: Sendable {
             }
         }
 
+        private func number(at offset: Int, width: Int) throws(ArchiveError) -> Object {
+            let low = try signed(at: offset, width: width)
+            guard width == 16 else { return .integer(low) }
+            // Foundation writes so what is over Int64.max.
+            let high = bytes[offset..<offset + 8]
+            if high.allSatisfy({ $0 == 0 }) { return low < 0 ? .unsigned(UInt64(bitPattern: low)) : .integer(low) }
+            guard high.allSatisfy({ $0 == 0xFF }), low < 0 else { throw ArchiveError("a number is too large") }
+            return .integer(low)
+        }
+
         private func signed(at offset: Int, width: Int) throws(ArchiveError) -> Int64 {
             guard width <= 16, offset <= end - width else { throw ArchiveError("a number lies outside of it") }
-            // Of sixteen bytes the last eight; Foundation writes so what is over Int64.max.
+            // Of sixteen bytes the last eight.
             var value: UInt64 = 0
             for byte in bytes[offset..<offset + width].suffix(8) { value = value << 8 | UInt64(byte) }
             return Int64(bitPattern: value)

@@ -54,6 +54,7 @@ package final class KeyedArchive {
         case .null: return .null
         case .bool(let value): return .bool(value)
         case .integer(let value): return .integer(value)
+        case .unsigned(let value): return .integer(Int64(bitPattern: value))
         case .real(let value): return .real(value)
         case .date(let value): return .date(value)
         case .data(let value): return .data(value)

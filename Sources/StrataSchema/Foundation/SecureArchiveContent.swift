@@ -91,9 +91,11 @@ struct SecureArchiveContent {
     ///
     /// - Complexity: O(n) in its bytes.
     func allows(_ archive: Data) -> Bool {
-        guard let content = try? KeyedArchive([UInt8](archive)), let root = try? content.rootValue() else {
-            return false
-        }
+        // The unarchiver begins with Foundation's reader of property lists. Objects refer to each other by numbers.
+        let limits = PropertyListLimits(byteCount: .max)
+        guard (try? PropertyListFile.check(archive, limits)) != nil,
+            let content = try? KeyedArchive([UInt8](archive)), let root = try? content.rootValue()
+        else { return false }
         // No list of an archive that Foundation writes belongs to two objects, so that there is a byte for each.
         var walk = Walk(steps: archive.count)
         return (try? holdsAllowed(root, &walk)) ?? false

@@ -120,7 +120,7 @@ extension NSManagedObjectModel {
         }
         guard isDirectory.boolValue else { return url }
         if let info = try? Data(contentsOf: url.appendingPathComponent("VersionInfo.plist")),
-            let list = try? PropertyListSerialization.propertyList(from: info, format: nil) as? [String: Any],
+            let list = try? PropertyListFile.dictionary(info),
             let name = list["NSManagedObjectModel_CurrentVersionName"] as? String, !name.contains("/")
         {
             return url.appendingPathComponent(name + ".mom")

@@ -144,9 +144,10 @@ public final class CoreDataExporter {
             for rows in table.family {
                 let columns = table.columnsBySlot[rows.name] ?? []
                 for (slot, info) in rows.slots.enumerated() where info.kind == .position {
-                    let order = table.columns[columns[slot].value].name
+                    guard let place = columns[slot], let owner = columns[slot - 1] else { continue }
+                    let order = table.columns[place.value].name
                     guard done.insert(order).inserted else { continue }
-                    statements.append(renumber(table.name, "rowid", table.columns[columns[slot - 1].value].name, order))
+                    statements.append(renumber(table.name, "rowid", table.columns[owner.value].name, order))
                 }
             }
         }

@@ -19,19 +19,25 @@ final class CoreDataFile {
     let entities: [Int64: Entity]
     let uuid: UUID?
     let metadata: [String: Any]
-    /// The columns of every table, in capitals, by the name of the table, in capitals.
-    let tables: [String: Set<String>]
+    /// By their names, in capitals.
+    let tables: [String: FileTable]
+    /// Nil when no value lies outside of the file.
+    let externalValues: ExternalValues?
 
     /// The history's entities have numbers from here on.
     private static let firstHistoryNumber: Int64 = 16_000
     /// What a model may take that a store keeps.
     static let maximumModelByteCount = 64 << 20
+    /// What its metadata may take: it is small by nature.
+    static let maximumMetadataByteCount = 16 << 20
 
     /// - Throws: ``TransferError`` when the file cannot be read, or is no store of Core Data's.
     init(_ url: URL) throws {
         self.url = url
-        database = try SQLiteFile.reading(url)
-        tables = try Self.readTables(database)
+        let source = try ForeignDatabase(url)
+        database = try SQLiteFile.reading(source)
+        externalValues = try source.externalValues()
+        tables = try FileTable.all(in: database, url.path)
         for table in ["Z_PRIMARYKEY", "Z_METADATA"] where tables[table] == nil {
             throw TransferError("\(url.path): it is no store of Core Data's: there is no table \(table)")
         }
@@ -45,11 +51,15 @@ final class CoreDataFile {
         var names: Set<String> = []
         let statement = try database.prepare("SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY")
         while try statement.step() {
-            let number = statement.integer(0)
+            guard let number = statement.integer(0), let name = statement.string(1) else {
+                throw problem("has a row whose number is no integer or whose name is no text")
+            }
             guard number > 0, number < firstHistoryNumber else { continue }
+            guard statement.isNull(2) || statement.integer(2) != nil, let greatestKey = statement.integer(3) else {
+                throw problem("has for \(name) a Z_SUPER or Z_MAX that is no integer")
+            }
             let entity = Entity(
-                number: number, name: statement.string(1), superNumber: statement.integer(2),
-                greatestKey: statement.integer(3))
+                number: number, name: name, superNumber: statement.integer(2) ?? 0, greatestKey: greatestKey)
             guard names.insert(entity.name).inserted, entities.updateValue(entity, forKey: number) == nil else {
                 throw problem("has the entity \(entity.name) (\(number)) twice")
             }
@@ -79,35 +89,22 @@ final class CoreDataFile {
         return entities
     }
 
-    private static func readTables(_ database: SQLiteFile) throws -> [String: Set<String>] {
-        var tables: [String: Set<String>] = [:]
-        // A view or a virtual table could do anything when it is read: only tables count.
-        let statement = try database.prepare(
-            "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c "
-                + "WHERE m.type = 'table' AND m.sql LIKE 'CREATE TABLE%'")
-        while try statement.step() {
-            tables[statement.string(0).uppercased(), default: []].insert(statement.string(1).uppercased())
-        }
-        return tables
-    }
-
     private static func readMetadata(_ database: SQLiteFile, _ url: URL) throws -> (UUID?, [String: Any]) {
         let statement = try database.prepare("SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION DESC LIMIT 1")
         guard try statement.step() else { throw TransferError("\(url.path): its table Z_METADATA is empty") }
-        let uuid = UUID(uuidString: statement.string(0))
-        let bytes = Data(statement.blob(1))
-        guard !bytes.isEmpty else { return (uuid, [:]) }
-        guard let list = try? PropertyListSerialization.propertyList(from: bytes, format: nil) as? [String: Any] else {
-            throw TransferError("\(url.path): its metadata cannot be read")
+        guard statement.isNull(0) || statement.string(0) != nil else {
+            throw TransferError("\(url.path): Z_METADATA: Z_UUID is no text")
         }
-        return (uuid, list)
-    }
-
-    /// Where large values lie that are not in the file itself.
-    var externalDirectory: URL {
-        let name = url.deletingPathExtension().lastPathComponent
-        return url.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
-            .appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
+        let uuid = statement.string(0).flatMap { UUID(uuidString: $0) }
+        if statement.isNull(1) { return (uuid, [:]) }
+        guard let bytes = statement.blob(1) else { throw TransferError("\(url.path): Z_METADATA: Z_PLIST is no data") }
+        if bytes.isEmpty { return (uuid, [:]) }
+        do {
+            let limits = PropertyListLimits(byteCount: maximumMetadataByteCount)
+            return (uuid, try PropertyListFile.dictionary(Data(bytes), limits))
+        } catch {
+            throw TransferError("\(url.path): its metadata cannot be read: Z_METADATA, Z_PLIST: \(error)")
+        }
     }
 
     /// The model as the store keeps it, compressed.
@@ -115,8 +112,11 @@ final class CoreDataFile {
         guard tables["Z_MODELCACHE"] != nil else { return nil }
         let statement = try database.prepare("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1")
         guard try statement.step() else { return nil }
-        let bytes = Data(statement.blob(0))
-        return bytes.isEmpty ? nil : bytes
+        if statement.isNull(0) { return nil }
+        guard let bytes = statement.blob(0) else {
+            throw TransferError("\(url.path): Z_MODELCACHE: Z_CONTENT is no data")
+        }
+        return bytes.isEmpty ? nil : Data(bytes)
     }
 
     /// The model that the store was written with.
@@ -131,12 +131,5 @@ final class CoreDataFile {
         } catch {
             throw TransferError("\(url.path): the model that it keeps (Z_MODELCACHE) cannot be read: \(error)")
         }
-    }
-
-    /// Whether a file begins as databases of SQLite do.
-    static func isSQLite(_ url: URL) -> Bool {
-        guard let file = try? FileHandle(forReadingFrom: url) else { return false }
-        defer { try? file.close() }
-        return (try? file.read(upToCount: 16)) == Data("SQLite format 3\0".utf8)
     }
 }

@@ -23,6 +23,8 @@ public final class CoreDataImporter {
         public var links = 0
         /// Transactions of the persistent history.
         public var transactions = 0
+        /// What a partial import has left out, with how many there were: one line for each table, column or kind.
+        public var omissions: [String] = []
     }
 
     private let file: CoreDataFile
@@ -43,7 +45,7 @@ public final class CoreDataImporter {
 
     /// The model that the store keeps.
     ///
-    /// - Returns: nil when it keeps none: then ``run(to:model:progress:)`` needs one.
+    /// - Returns: nil when it keeps none: then ``run(to:model:partial:progress:)`` needs one.
     /// - Throws: ``TransferError`` when it cannot be read.
     public func model() throws -> NSManagedObjectModel? { try file.model() }
 
@@ -52,6 +54,9 @@ public final class CoreDataImporter {
     /// - Parameters:
     ///   - url: the new store's directory, which must not exist yet.
     ///   - model: the model that the file was written with; nil for the one that it keeps.
+    ///   - partial: whether values, rows and links of the file that the store cannot take are left out, and listed in
+    ///     the report: those of columns and tables that no property of the model has, and references to objects that
+    ///     are not there. Otherwise they are errors.
     ///   - progress: called now and then with the number of rows that were written and of all.
     /// - Returns: what was imported.
     /// - Throws: ``TransferError`` for what is wrong with the file or does not fit to the model; `CocoaError` when the
@@ -59,14 +64,15 @@ public final class CoreDataImporter {
     /// - Complexity: O(n) with bounded memory; what is gathered on the way lies in the temporary directory.
     @discardableResult
     public func run(
-        to url: URL, model: NSManagedObjectModel? = nil, progress: ((Int, Int) -> Void)? = nil
+        to url: URL, model: NSManagedObjectModel? = nil, partial: Bool = false,
+        progress: ((Int, Int) -> Void)? = nil
     ) throws -> Report {
-        try run(to: url, options: nil, model: model, progress: progress)
+        try run(to: url, options: nil, model: model, partial: partial, progress: progress)
     }
 
-    /// As ``run(to:model:progress:)``, with options for the new store.
+    /// As ``run(to:model:partial:progress:)``, with options for the new store.
     package func run(
-        to url: URL, options: [AnyHashable: Any]?, model: NSManagedObjectModel? = nil,
+        to url: URL, options: [AnyHashable: Any]?, model: NSManagedObjectModel? = nil, partial: Bool = false,
         progress: ((Int, Int) -> Void)? = nil
     ) throws -> Report {
         guard let model = try model ?? file.model() else {
@@ -80,15 +86,21 @@ public final class CoreDataImporter {
         }
         var settings = try settings(model)
         settings.options = options
+        let account = ImportAccount(path: file.url.path, isPartial: partial)
         try StoreBuilder.build(at: url, model: model, settings) { builder in
             let planner = try ImportPlanner(file, builder.layouts)
             let plans = try planner.plans()
+            let joins = try JoinTables(planner).find(builder.layouts.links)
+            try check(plans, joins, account)
             for plan in plans where plan.greatestKey > 0 { builder.reserve(UInt64(plan.greatestKey), root: plan.root) }
             let hasHistory = try HistoryImporter.isNeeded(file)
-            let history = HistoryImporter(file: file, plans: plans, builder: builder, planner: planner)
+            let history = HistoryImporter(
+                file: file, plans: plans, builder: builder, planner: planner, account: account)
             // Links have no history of their own here: they are there from the beginning.
-            for links in builder.layouts.links {
-                try LinkImporter(file: file, planner: planner, builder: builder).insert(links) {
+            for (links, join) in zip(builder.layouts.links, joins) {
+                guard let join else { continue }
+                let importer = LinkImporter(file: file, planner: planner, builder: builder, account: account)
+                try importer.insert(links, join) {
                     report.links += 1
                     step()
                 }
@@ -103,28 +115,44 @@ public final class CoreDataImporter {
             }
             for plan in plans {
                 let statement = try file.database.prepare(plan.selection)
-                try RowImporter(file: file, plan: plan, builder: builder).insert(statement) {
+                try RowImporter(file: file, plan: plan, builder: builder, account: account).insert(statement) {
                     report.objects += 1
                     step()
                 }
             }
         }
         progress?(total, total)
+        report.omissions = account.omissions
         return report
+    }
+
+    /// Sees to it that every table and column of the file is read, or known to be none that could be.
+    private func check(_ plans: [ImportPlan], _ joins: [JoinTable?], _ account: ImportAccount) throws {
+        let accounting = TableAccounting(file: file, account: account)
+        var taken: Set<String> = []
+        for plan in plans {
+            guard let table = file.tables[plan.table.uppercased()] else { continue }
+            taken.insert(plan.table.uppercased())
+            try accounting.check(table, taken: plan.taken)
+        }
+        for case let join? in joins {
+            taken.insert(join.table.name.uppercased())
+            try accounting.check(join.table, taken: join.taken)
+        }
+        try accounting.check(taken: taken)
     }
 
     private func count(_ table: String) throws -> Int {
         let statement = try file.database.prepare("SELECT count(*) FROM \(SQLiteFile.quoted(table))")
-        return try statement.step() ? Int(statement.integer(0)) : 0
+        return try statement.step() ? Int(statement.integer(0) ?? 0) : 0
     }
 
     private func countRows() throws -> Int {
         var total = 0
-        for entity in file.entities.values where entity.superNumber == 0 {
-            let table = ColumnNames.table(entity.name)
-            if file.tables[table] != nil { total += try count(table) }
+        // Of entities and of links.
+        for (name, table) in file.tables where table.columns["Z_ENT"] != nil || NumberedName.parts(name) != nil {
+            if name.hasPrefix("Z"), name != "Z_PRIMARYKEY" { total += try count(table.name) }
         }
-        for table in file.tables.keys where ColumnNames.numbered(table) != nil { total += try count(table) }
         return total
     }
 

@@ -12,7 +12,7 @@ extension ExportSchema {
             table.root.slots.enumerated().flatMap { slot, info -> [String] in
                 guard let name = relationship(counted: info.attribute),
                     slot < table.columnsBySlot[table.root.name]?.count ?? 0,
-                    let column = table.columnsBySlot[table.root.name]?[slot].value,
+                    let column = table.columnsBySlot[table.root.name]?[slot]?.value,
                     let inverse = table.root.entity.relationshipsByName[name]?.inverseRelationship,
                     let back = self.column(of: inverse)
                 else { return [] }
@@ -48,7 +48,7 @@ extension ExportSchema {
             let table = tables.first(where: { $0.columnsBySlot[entity] != nil }),
             let rows = table.family.first(where: { $0.name == entity }),
             let slot = rows.slots.firstIndex(where: { $0.kind == .toOne && $0.name == relationship.name }),
-            let origin = table.columnsBySlot[entity]?[slot]
+            let origin = table.columnsBySlot[entity]?[slot].flatMap({ $0 })
         else { return nil }
         return (table.name, table.columns[origin.value].name)
     }

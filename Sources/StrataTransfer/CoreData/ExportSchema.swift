@@ -16,8 +16,9 @@ struct ExportSchema {
         let family: [RowLayouts.Rows]
         /// Behind "Z_PK", "Z_ENT" and "Z_OPT".
         var columns: [Column] = []
-        /// By entity, for each slot the column; and the column for the entity of a to-one relationship's target.
-        var columnsBySlot: [String: [(value: Int, entity: Int?)]] = [:]
+        /// By entity, for each slot the column; and the column for the entity of a to-one relationship's target. Nil
+        /// for a transient relationship.
+        var columnsBySlot: [String: [(value: Int, entity: Int?)?]] = [:]
     }
 
     /// The table of links.
@@ -38,14 +39,21 @@ struct ExportSchema {
     init(_ layouts: RowLayouts, _ numbers: EntityNumbers) {
         self.layouts = layouts
         self.numbers = numbers
-        for root in numbers.ordered where root.number == root.root { tables.append(table(root)) }
-        for links in layouts.links { joins.append(join(links)) }
+        let roots = numbers.ordered.filter { $0.number == $0.root }
+        let names = NumberedName.tables(roots.map(\.name))
+        for root in roots { tables.append(table(root, named: names[root.name] ?? "")) }
+        // No two columns of join tables have one name, in whatever tables they are.
+        var taken: Set<String> = []
+        let kept = layouts.links.filter { !$0.relationship.isTransient }
+        for links in kept.sorted(by: { numbers.number($0.ownerName) < numbers.number($1.ownerName) }) {
+            joins.append(join(links, &taken))
+        }
     }
 
-    private func table(_ root: RowLayouts.Rows) -> Table {
+    private func table(_ root: RowLayouts.Rows, named name: String) -> Table {
         let family = numbers.family(root.entity)
         let names = ColumnNames(family)
-        var table = Table(name: ColumnNames.table(root.name), root: root, family: family)
+        var table = Table(name: name, root: root, family: family)
         var indexes: [String: Int] = [:]
         func index(_ name: String, _ type: String) -> Int {
             if let known = indexes[name] { return known }
@@ -55,9 +63,9 @@ struct ExportSchema {
         }
         for rows in family {
             table.columnsBySlot[rows.name] = rows.slots.map { slot in
-                let column = names.column(rows.name, slot.name)
+                guard let column = names.column(rows.name, slot.name) else { return nil }
                 if slot.kind == .position { return (index(ColumnNames.order(column), "INTEGER"), nil) }
-                let value = index(column, Self.type(slot.kind))
+                let value = index(column, slot.kind.columnType)
                 guard slot.kind == .toOne, let destination = slot.relationship?.destinationEntity,
                     numbers.family(destination).count > 1
                 else { return (value, nil) }
@@ -68,18 +76,7 @@ struct ExportSchema {
         return table
     }
 
-    private static func type(_ kind: RowLayouts.Slot.Kind) -> String {
-        switch kind {
-        case .bool, .int16, .int32, .int64, .toOne, .position: "INTEGER"
-        case .float, .double: "FLOAT"
-        case .date: "TIMESTAMP"
-        case .decimal: "DECIMAL"
-        case .string, .uri: "VARCHAR"
-        case .uuid, .data, .transformable: "BLOB"
-        }
-    }
-
-    private func join(_ links: RowLayouts.Links) -> JoinTable {
+    private func join(_ links: RowLayouts.Links, _ taken: inout Set<String>) -> JoinTable {
         let owner = numbers.number(links.ownerName)
         let member = numbers.number(links.relationship.destinationEntity?.name)
         let name = links.relationship.name.uppercased()
@@ -87,11 +84,13 @@ struct ExportSchema {
         let isReflexive = links.inverse === links.relationship
         // Called by the entity with the lesser number.
         let isForward = owner <= member
+        let ownerColumn = isReflexive ? "REFLEXIVE" : NumberedName.first("Z_\(owner)\(back)", &taken)
+        let memberColumn = NumberedName.first("Z_\(member)\(name)", &taken)
+        func order(_ column: String) -> String { "Z_FOK_" + column.dropFirst(2) }
         return JoinTable(
-            name: isForward ? "Z_\(owner)\(name)" : "Z_\(member)\(back)", links: links,
-            owner: isReflexive ? "REFLEXIVE" : "Z_\(owner)\(back)", member: "Z_\(member)\(name)",
-            memberOrder: links.relationship.isOrdered ? "Z_FOK_\(member)\(name)" : nil,
-            ownerOrder: links.inverse?.isOrdered == true && !isReflexive ? "Z_FOK_\(owner)\(back)" : nil)
+            name: isForward ? "Z_\(owner)\(name)" : "Z_\(member)\(back)", links: links, owner: ownerColumn,
+            member: memberColumn, memberOrder: links.relationship.isOrdered ? order(memberColumn) : nil,
+            ownerOrder: links.inverse?.isOrdered == true && !isReflexive ? order(ownerColumn) : nil)
     }
 
     // MARK: SQL
@@ -123,7 +122,8 @@ struct ExportSchema {
         var statements: [String] = []
         for table in tables {
             let toOnes = table.family.flatMap { rows in
-                zip(rows.slots, table.columnsBySlot[rows.name] ?? []).filter { $0.0.kind == .toOne }.map { $0.1.value }
+                zip(rows.slots, table.columnsBySlot[rows.name] ?? []).filter { $0.0.kind == .toOne }
+                    .compactMap { $0.1?.value }
             }
             for column in Set(toOnes).sorted() {
                 let name = table.columns[column].name
@@ -150,7 +150,7 @@ struct ExportSchema {
             let names = constraint.compactMap { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name }
             let columns = names.compactMap { name -> String? in
                 guard let slot = rows.slots.firstIndex(where: { $0.name == name && $0.kind != .position }),
-                    let origin = table.columnsBySlot[rows.name]?[slot]
+                    let origin = table.columnsBySlot[rows.name]?[slot].flatMap({ $0 })
                 else { return nil }
                 return table.columns[origin.value].name
             }

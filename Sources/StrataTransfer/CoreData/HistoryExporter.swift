@@ -98,13 +98,13 @@ struct HistoryExporter {
             try insertion.bind(0, text)
             try insertion.execute()
             try search.bind(0, text)
-            if try search.step() { statement.bind(parameter, search.integer(0)) }
+            if try search.step(), let key = search.integer(0) { statement.bind(parameter, key) }
             try search.execute()
         }
 
         func count(_ database: SQLiteFile) throws -> Int64 {
             let statement = try database.prepare("SELECT count(*) FROM ATRANSACTIONSTRING")
-            return try statement.step() ? statement.integer(0) : 0
+            return try statement.step() ? statement.integer(0) ?? 0 : 0
         }
     }
 }

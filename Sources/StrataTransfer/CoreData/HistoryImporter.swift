@@ -11,12 +11,15 @@ struct HistoryImporter {
     let plans: [ImportPlan]
     let builder: StoreBuilder
     let planner: ImportPlanner
+    let account: ImportAccount
 
     /// Whether the file has a history.
     static func isNeeded(_ file: CoreDataFile) throws -> Bool {
-        guard file.tables["ATRANSACTION"]?.isSuperset(of: ["Z_PK", "ZTIMESTAMP"]) == true,
-            file.tables["ACHANGE"]?.isSuperset(
-                of: ["ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID"]) == true
+        func has(_ table: String, _ columns: [String]) -> Bool {
+            columns.allSatisfy { file.tables[table]?.columns[$0] != nil }
+        }
+        guard has("ATRANSACTION", ["Z_PK", "ZTIMESTAMP"]),
+            has("ACHANGE", ["ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID"])
         else { return false }
         return try file.database.prepare("SELECT 1 FROM ATRANSACTION LIMIT 1").step()
     }
@@ -36,16 +39,31 @@ struct HistoryImporter {
         try database.run("CREATE INDEX temp.strata_inserted_tx ON strata_inserted (tx)")
     }
 
+    /// What the history says of no transaction, or of objects that cannot be, is not passed over in silence.
+    private func check() throws {
+        let numbers = file.entities.keys.sorted().map(String.init).joined(separator: ", ")
+        let statement = try file.database.prepare(
+            "SELECT count(*), min(c.Z_PK) FROM ACHANGE c WHERE NOT EXISTS (SELECT 1 FROM ATRANSACTION a "
+                + "WHERE a.Z_PK = c.ZTRANSACTIONID) OR ifnull(typeof(c.ZCHANGETYPE) <> 'integer' "
+                + "OR c.ZCHANGETYPE NOT IN (0, 1, 2) OR typeof(c.ZENTITYPK) <> 'integer' OR c.ZENTITYPK <= 0 "
+                + "OR c.ZENTITYPK >= \(Int64(1) << 48) OR c.ZENTITY NOT IN (\(numbers)), 1)")
+        guard try statement.step(), let count = statement.integer(0), count > 0 else { return }
+        try account.omit(
+            "ACHANGE: changes of no transaction, or of no object of the model", count: Int(count),
+            example: "row \(statement.integer(1) ?? 0)")
+    }
+
     /// Inserts everything.
     ///
     /// - Parameter each: called after each row.
     func run(each: () throws -> Void) throws {
+        try check()
         try prepare()
         for plan in plans {
             let statement = try file.database.prepare(
                 plan.selection + " WHERE NOT EXISTS (SELECT 1 FROM temp.strata_inserted i WHERE i.entity = t.Z_ENT "
                     + "AND i.pk = t.Z_PK)")
-            try RowImporter(file: file, plan: plan, builder: builder).insert(statement, each: each)
+            try RowImporter(file: file, plan: plan, builder: builder, account: account).insert(statement, each: each)
         }
         try insertLost()
         try builder.beginHistory()
@@ -53,20 +71,31 @@ struct HistoryImporter {
             "SELECT Z_PK, ZTIMESTAMP, \(name("AUTHOR")), \(name("CONTEXTNAME")), \(name("PROCESSID")), "
                 + "\(name("BUNDLEID")) FROM ATRANSACTION a ORDER BY Z_PK")
         while try transactions.step() {
+            guard let number = transactions.integer(0) else {
+                throw TransferError("\(file.url.path): ATRANSACTION: Z_PK is no integer")
+            }
+            func text(_ column: Int) throws -> String? {
+                if transactions.isNull(column) { return nil }
+                guard let text = transactions.string(column) else { throw problem(number, "a name is no text in UTF-8") }
+                return text
+            }
+            guard let seconds = transactions.double(1) else { throw problem(number, "ZTIMESTAMP is no number") }
             try builder.beginTransaction(
-                author: transactions.isNull(2) ? nil : transactions.string(2),
-                contextName: transactions.isNull(3) ? nil : transactions.string(3),
-                date: Date(timeIntervalSinceReferenceDate: transactions.double(1)),
-                process: transactions.string(4), bundle: transactions.string(5))
-            try replay(transactions.integer(0), each: each)
+                author: try text(2), contextName: try text(3), date: Date(timeIntervalSinceReferenceDate: seconds),
+                process: try text(4) ?? "", bundle: try text(5) ?? "")
+            try replay(number, each: each)
         }
+    }
+
+    private func problem(_ transaction: Int64, _ what: String) -> TransferError {
+        TransferError("\(file.url.path): ATRANSACTION, row \(transaction): \(what)")
     }
 
     /// A text of a transaction: newer files keep it in a table of texts.
     private func name(_ column: String) -> String {
-        let columns = file.tables["ATRANSACTION"] ?? []
-        let plain = columns.contains("Z\(column)") ? "a.Z\(column)" : "NULL"
-        guard columns.contains("Z\(column)TS"), file.tables["ATRANSACTIONSTRING"] != nil else { return plain }
+        let columns = file.tables["ATRANSACTION"]?.columns ?? [:]
+        let plain = columns["Z\(column)"] == nil ? "NULL" : "a.Z\(column)"
+        guard columns["Z\(column)TS"] != nil, file.tables["ATRANSACTIONSTRING"] != nil else { return plain }
         return "coalesce((SELECT s.ZNAME FROM ATRANSACTIONSTRING s WHERE s.Z_PK = a.Z\(column)TS), \(plain))"
     }
 
@@ -77,11 +106,12 @@ struct HistoryImporter {
                 + "(SELECT 1 FROM ACHANGE i WHERE i.ZCHANGETYPE = 0 AND i.ZTRANSACTIONID = c.ZTRANSACTIONID "
                 + "AND i.ZENTITY = c.ZENTITY AND i.ZENTITYPK = c.ZENTITYPK) AND NOT EXISTS "
                 + "(SELECT 1 FROM temp.strata_inserted i WHERE i.entity = c.ZENTITY AND i.pk = c.ZENTITYPK)")
-        while try statement.step() { try insertEmpty(statement.integer(0), statement.integer(1)) }
+        while try statement.step() { try insertEmpty(statement, 0) }
     }
 
-    private func insertEmpty(_ entity: Int64, _ key: Int64) throws {
-        guard let rows = planner.rows(entity), !rows.entity.isAbstract, key > 0, key < 1 << 48,
+    /// - Parameter column: where the statement has the entity; the key follows.
+    private func insertEmpty(_ statement: SQLiteStatement, _ column: Int) throws {
+        guard let entity = statement.integer(column), let key = statement.integer(column + 1), let rows = planner.rows(entity), !rows.entity.isAbstract, key > 0, key < 1 << 48,
             try !exists(entity, key)
         else { return }
         try builder.beginRow(entity: rows.number, root: rows.root, key: UInt64(key)).endRow()
@@ -99,19 +129,21 @@ struct HistoryImporter {
             let statement = try file.database.prepare(
                 plan.selection + " JOIN temp.strata_inserted i ON t.Z_PK = i.pk AND t.Z_ENT = i.entity "
                     + "WHERE i.tx = \(transaction) AND i.entity IN (\(numbers))")
-            try RowImporter(file: file, plan: plan, builder: builder).insert(statement, each: each)
+            try RowImporter(file: file, plan: plan, builder: builder, account: account).insert(statement, each: each)
         }
         let gone = try file.database.prepare(
             "SELECT i.entity, i.pk FROM temp.strata_inserted i WHERE i.tx = \(transaction) AND EXISTS (SELECT 1 FROM "
                 + "ACHANGE c WHERE c.ZENTITY = i.entity AND c.ZENTITYPK = i.pk AND c.ZCHANGETYPE = 2)")
-        while try gone.step() { try insertEmpty(gone.integer(0), gone.integer(1)) }
+        while try gone.step() { try insertEmpty(gone, 0) }
         let changes = try file.database.prepare(
             "SELECT ZENTITY, ZENTITYPK, max(ZCHANGETYPE) FROM ACHANGE WHERE ZTRANSACTIONID = \(transaction) "
                 + "GROUP BY ZENTITY, ZENTITYPK HAVING min(ZCHANGETYPE) > 0")
         while try changes.step() {
-            guard let rows = planner.rows(changes.integer(0)), changes.integer(1) > 0, changes.integer(1) < 1 << 48
+            // What is not so has been counted.
+            guard let rows = changes.integer(0).flatMap({ planner.rows($0) }), let key = changes.integer(1), key > 0,
+                key < 1 << 48
             else { continue }
-            let ref = StoreBuilder.reference(entity: rows.number, key: UInt64(changes.integer(1)))
+            let ref = StoreBuilder.reference(entity: rows.number, key: UInt64(key))
             // What a batch request has taken away without a word is not there to be changed.
             _ = changes.integer(2) == 2 ? try builder.delete(ref) : try builder.touch(ref, changed: SlotSet())
         }

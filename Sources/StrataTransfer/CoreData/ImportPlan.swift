@@ -10,15 +10,16 @@ struct ImportPlan {
         let kind: RowLayouts.Slot.Kind
         /// Of a to-one relationship the key.
         let column: Int
-        /// The column that says which entity the key is of; -1 where there is only one.
+        /// The column of the result that says which entity the object is of that a to-one relationship leads to; null
+        /// when there is no such object.
         let entityColumn: Int
+        /// The column in which the file says it, too; -1 where it does not.
+        let statedColumn: Int
         /// The store's numbers of the entities that the key may be of, by number in the file.
         let targets: [Int64: UInt16]
-        /// The number of the only entity.
-        let target: UInt16
         /// Whether values may lie in files beside the store.
         let mayBeExternal: Bool
-        /// "Entity.property", for errors.
+        /// "ZCOLUMN (Entity.property)", for errors.
         let name: String
     }
 
@@ -39,6 +40,8 @@ struct ImportPlan {
     let greatestKey: Int64
     /// The store's number of the root entity.
     let root: UInt16
+    /// As for ``TableAccounting``.
+    let taken: [String: Set<Int64>]
 
     /// The statement's beginning, up to and with the table, which is called t.
     var selection: String {
@@ -51,6 +54,8 @@ struct ImportPlan {
 struct ImportPlanner {
     let file: CoreDataFile
     let layouts: RowLayouts
+    /// By the names of root entities, in capitals as all names of the file.
+    let tables: [String: String]
     private let byNumber: [Int64: RowLayouts.Rows]
     private let numbers: [String: Int64]
 
@@ -79,6 +84,8 @@ struct ImportPlanner {
         }
         self.byNumber = byNumber
         self.numbers = numbers
+        let roots = layouts.rows.filter { $0.number == $0.root }.map(\.name)
+        tables = NumberedName.tables(roots.sorted { numbers[$0] ?? 0 < numbers[$1] ?? 0 })
         for (number, rows) in byNumber.sorted(by: { $0.key < $1.key }) {
             let parent = rows.entity.superentity?.name
             guard file.entities[number]?.superNumber == (parent.flatMap { numbers[$0] } ?? 0) else {
@@ -118,81 +125,138 @@ struct ImportPlanner {
             .map { try plan($0) }
     }
 
-    private func plan(_ root: RowLayouts.Rows) throws -> ImportPlan {
-        let table = ColumnNames.table(root.name)
-        guard let present = file.tables[table] else {
-            throw TransferError("\(file.url.path): it has no table \(table) for the entity \(root.name)")
+    /// The table with the rows of an entity.
+    ///
+    /// - Throws: ``TransferError`` when there is none.
+    func table(_ entity: NSEntityDescription) throws -> FileTable {
+        let root = Self.root(entity).name ?? ""
+        let name = tables[root] ?? ""
+        guard let table = file.tables[name] else {
+            throw TransferError("\(file.url.path): it has no table \(name) for the entity \(root)")
         }
-        let family = family(root.entity)
+        // Rows are looked up by their keys, which without an index would take forever.
+        guard table.isKeyed(by: "Z_PK") else {
+            throw TransferError("\(file.url.path): the column Z_PK of \(table.name) is not its primary key")
+        }
+        return table
+    }
+
+    /// The columns that the properties of a family have in their table.
+    ///
+    /// - Throws: ``TransferError`` when one is not there.
+    private func columns(_ family: [RowLayouts.Rows], _ table: FileTable) throws -> ColumnNames {
         // A parent's number is less than those of its children.
-        let names = ColumnNames(family)
-        var columns: [String] = []
-        func index(_ expression: String) -> Int {
-            if let known = columns.firstIndex(of: expression) { return known + 2 }
-            columns.append(expression)
-            return columns.count + 1
+        let names = [ColumnNames.Elements.byName, .byPath].map { elements in
+            var names = ColumnNames(family, elements: elements)
+            names.fit(table)
+            return names
         }
-        var entities: [Int64: ImportPlan.EntityPlan] = [:]
-        for rows in family where !rows.entity.isAbstract {
-            var steps: [ImportPlan.Step] = []
-            for (slot, info) in rows.slots.enumerated() {
-                let column = names.column(rows.name, info.name)
-                let wanted = info.kind == .position ? ColumnNames.order(column) : column
-                guard present.contains(wanted) else {
-                    throw TransferError(
-                        "\(file.url.path): the table \(table) has no column \(wanted) for \(rows.name).\(info.name): "
-                            + "the model is not the one that the file was written with")
+        func missing(_ names: ColumnNames) -> (column: String, property: String)? {
+            for rows in family where !rows.entity.isAbstract {
+                for slot in rows.slots where slot.hasColumn {
+                    let column = names.column(rows.name, slot.name) ?? ""
+                    let wanted = slot.kind == .position ? ColumnNames.order(column) : column
+                    if table.columns[wanted] == nil { return (wanted, "\(rows.name).\(slot.name)") }
                 }
-                let target = try target(info, column, present)
+            }
+            return nil
+        }
+        guard let found = missing(names[0]) else { return names[0] }
+        if missing(names[1]) == nil { return names[1] }
+        throw TransferError(
+            "\(file.url.path): the table \(table.name) has no column \(found.column) for \(found.property): "
+                + "the model is not the one that the file was written with")
+    }
+
+    private func plan(_ root: RowLayouts.Rows) throws -> ImportPlan {
+        let table = try table(root.entity)
+        let family = family(root.entity)
+        let names = try columns(family, table)
+        var selection = Selection(table)
+        var entities: [Int64: ImportPlan.EntityPlan] = [:]
+        let concrete = family.filter { !$0.entity.isAbstract }
+        for rows in concrete {
+            var steps: [ImportPlan.Step] = []
+            for (slot, info) in rows.slots.enumerated() where info.hasColumn {
+                let column = names.column(rows.name, info.name) ?? ""
+                let wanted = info.kind == .position ? ColumnNames.order(column) : column
+                let target = try target(info, column, table)
+                let stated = target.map { ColumnNames.entity(column, destination: $0.number) }
+                let number = number(rows.name)
                 steps.append(
                     ImportPlan.Step(
-                        slot: slot, kind: info.kind, column: index("t." + SQLiteFile.quoted(wanted)),
-                        entityColumn: target.expression.map { index($0) } ?? -1, targets: target.numbers,
-                        target: target.only, mayBeExternal: try isExternal(info, table, column),
-                        name: "\(rows.name).\(info.name)"))
+                        slot: slot, kind: info.kind, column: selection.column(wanted, of: number),
+                        entityColumn: target.map { selection.expression($0.expression) } ?? -1,
+                        statedColumn: stated.flatMap { table.columns[$0] == nil ? nil : selection.column($0, of: number) }
+                            ?? -1,
+                        targets: target?.numbers ?? [:],
+                        mayBeExternal: try isExternal(info, table, wanted),
+                        name: "\(table.columns[wanted]?.name ?? "") (\(rows.name).\(info.name))"))
             }
             entities[number(rows.name)] = ImportPlan.EntityPlan(number: rows.number, root: rows.root, steps: steps)
         }
+        let all = Set(concrete.map { number($0.name) })
+        var taken = selection.taken.mapValues { $0 == all ? [] : $0 }
+        for name in ["Z_PK", "Z_ENT", "Z_OPT"] { taken[name] = [] }
         return ImportPlan(
-            table: table, columns: columns, entities: entities,
-            greatestKey: file.entities[number(root.name)]?.greatestKey ?? 0, root: root.number)
+            table: table.name, columns: selection.columns, entities: entities,
+            greatestKey: file.entities[number(root.name)]?.greatestKey ?? 0, root: root.number, taken: taken)
     }
 
-    /// Which entities a to-one relationship leads to, and what says so.
+    /// Gathers what is to be selected from a table.
+    private struct Selection {
+        private let table: FileTable
+        private(set) var columns: [String] = []
+        /// The entities whose rows have a column, by the column's name in capitals.
+        private(set) var taken: [String: Set<Int64>] = [:]
+        private var places: [String: Int] = [:]
+
+        init(_ table: FileTable) { self.table = table }
+
+        /// The place of a column in the result.
+        mutating func column(_ name: String, of entity: Int64) -> Int {
+            taken[name, default: []].insert(entity)
+            return expression("t." + SQLiteFile.quoted(table.columns[name]?.name ?? name))
+        }
+
+        mutating func expression(_ sql: String) -> Int {
+            if let known = places[sql] { return known }
+            columns.append(sql)
+            places[sql] = columns.count + 1
+            return columns.count + 1
+        }
+    }
+
+    /// Which entities a to-one relationship leads to, and what says so: the object itself.
     private func target(
-        _ info: RowLayouts.Slot, _ column: String, _ present: Set<String>
-    ) throws -> (expression: String?, numbers: [Int64: UInt16], only: UInt16) {
-        guard info.kind == .toOne, let destination = info.relationship?.destinationEntity else { return (nil, [:], 0) }
-        let family = family(destination).filter { !$0.entity.isAbstract }
-        guard let first = family.first else {
-            throw TransferError("\(info.name): the destination has no entity that is not abstract")
-        }
-        let pairs = family.map { (number($0.name), $0.number) }
-        let numbers = Dictionary(pairs, uniquingKeysWith: { one, _ in one })
-        if family.count == 1 { return (nil, numbers, first.number) }
-        let known = present.first { name in
-            name.hasSuffix("_" + column.dropFirst()) && name.hasPrefix("Z")
-                && Int64(name.dropFirst().dropLast(column.count)) != nil
-        }
-        if let known { return ("t." + SQLiteFile.quoted(known), numbers, 0) }
-        let table = ColumnNames.table(Self.root(destination).name ?? "")
-        let key = SQLiteFile.quoted(column)
-        return ("(SELECT d.Z_ENT FROM \(SQLiteFile.quoted(table)) d WHERE d.Z_PK = t.\(key))", numbers, 0)
+        _ info: RowLayouts.Slot, _ column: String, _ table: FileTable
+    ) throws -> (expression: String, numbers: [Int64: UInt16], number: Int64)? {
+        guard info.kind == .toOne, let destination = info.relationship?.destinationEntity else { return nil }
+        let numbers = family(destination).filter { !$0.entity.isAbstract }.map { (number($0.name), $0.number) }
+        let target = SQLiteFile.quoted(try self.table(destination).name)
+        let key = SQLiteFile.quoted(table.columns[column]?.name ?? column)
+        return (
+            "(SELECT d.Z_ENT FROM \(target) d WHERE d.Z_PK = t.\(key))",
+            Dictionary(numbers, uniquingKeysWith: { one, _ in one }), number(destination.name ?? "")
+        )
     }
 
     /// Whether an attribute's values begin with the byte that says where the rest is.
     ///
     /// The archive in a store does not say so in a way that is known. Where the model does not, the values do: all
-    /// begin with one of two bytes, and the directory for the values that lie outside is there.
-    private func isExternal(_ info: RowLayouts.Slot, _ table: String, _ column: String) throws -> Bool {
+    /// begin with one of two bytes, and one of them at least names a file that is there.
+    private func isExternal(_ info: RowLayouts.Slot, _ table: FileTable, _ column: String) throws -> Bool {
         guard info.kind == .data || info.kind == .transformable, let attribute = info.attribute else { return false }
         if attribute.allowsExternalBinaryDataStorage { return true }
-        guard FileManager.default.fileExists(atPath: file.externalDirectory.path) else { return false }
-        let name = SQLiteFile.quoted(column)
+        guard file.externalValues != nil else { return false }
+        let name = SQLiteFile.quoted(table.columns[column]?.name ?? column)
         let statement = try file.database.prepare(
-            "SELECT count(*), count(CASE WHEN substr(\(name), 1, 1) IN (x'01', x'02') THEN 1 END) FROM "
-                + "\(SQLiteFile.quoted(table)) WHERE \(name) IS NOT NULL")
-        guard try statement.step() else { return false }
-        return statement.integer(0) > 0 && statement.integer(0) == statement.integer(1)
+            "SELECT count(*), count(CASE WHEN substr(\(name), 1, 1) IN (x'01', x'02') THEN 1 END), "
+                + "count(CASE WHEN substr(\(name), 1, 1) = x'02' AND length(\(name)) = 38 THEN 1 END) FROM "
+                + "\(SQLiteFile.quoted(table.name)) WHERE \(name) IS NOT NULL")
+        guard try statement.step(), let count = statement.integer(0), let marked = statement.integer(1),
+            let named = statement.integer(2)
+        else { return false }
+        return count > 0 && count == marked && named > 0
     }
 }

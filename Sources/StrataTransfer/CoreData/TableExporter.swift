@@ -26,14 +26,13 @@ struct TableExporter {
             statement.bind(1, schema.numbers.number(rows.name))
             statement.bind(2, Int64(1))
             for (slot, info) in rows.slots.enumerated() {
+                guard let place = columns[slot] else { continue }
                 if info.kind == .toOne {
                     guard let target = try row.reference(slot) else { continue }
-                    statement.bind(3 + columns[slot].value, Int64(target.key))
-                    if let column = columns[slot].entity {
-                        statement.bind(3 + column, entityNumbers[target.entity] ?? 0)
-                    }
+                    statement.bind(3 + place.value, Int64(target.key))
+                    if let column = place.entity { statement.bind(3 + column, entityNumbers[target.entity] ?? 0) }
                 } else {
-                    try bind(info, slot, row, statement, 3 + columns[slot].value)
+                    try bind(info, slot, row, statement, 3 + place.value)
                 }
             }
             try statement.execute()

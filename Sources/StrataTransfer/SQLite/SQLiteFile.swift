@@ -1,4 +1,6 @@
 import Foundation
+import StrataIO
+import SystemPackage
 
 /// A database of SQLite. Used by one thread at a time.
 final class SQLiteFile {
@@ -6,6 +8,8 @@ final class SQLiteFile {
     private static let readWrite: Int32 = 0x2
     private static let create: Int32 = 0x4
     private static let uri: Int32 = 0x40
+    /// Refuses paths with links in them; older libraries ignore it.
+    private static let noLinks: Int32 = 0x0100_0000
 
     fileprivate let library: SQLiteLibrary
     fileprivate let database: OpaquePointer
@@ -27,42 +31,40 @@ final class SQLiteFile {
     /// Opens a file for reading. The file and what lies beside it stay as they are: where SQLite would have to write (a
     /// write-ahead log or a rollback journal is there), a copy in a temporary directory is read.
     ///
-    /// - Throws: ``TransferError`` when there is no SQLite, no file, or no database in it.
-    static func reading(_ url: URL) throws -> SQLiteFile {
+    /// - Throws: ``TransferError`` when there is no SQLite, no file, or no database in it, and what ``ForeignDatabase``
+    ///   throws.
+    static func reading(_ url: URL) throws -> SQLiteFile { try reading(ForeignDatabase(url)) }
+
+    /// As above.
+    static func reading(_ source: ForeignDatabase) throws -> SQLiteFile {
         let library = try SQLiteLibrary.shared()
-        guard FileManager.default.fileExists(atPath: url.path) else {
-            throw TransferError("\(url.path): no such file")
-        }
-        let companions = ["-wal", "-journal"].filter { suffix in
-            let size = try? FileManager.default.attributesOfItem(atPath: url.path + suffix)[.size] as? NSNumber
-            return (size?.intValue ?? 0) > 0
-        }
         var temporary: URL?
-        var path = url.path
-        if !companions.isEmpty {
-            let directory = FileManager.default.temporaryDirectory
-                .appendingPathComponent("strata-import-\(UUID().uuidString)", isDirectory: true)
-            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-            temporary = directory
-            path = directory.appendingPathComponent("copy.sqlite").path
-        }
         do {
-            if temporary != nil {
-                for suffix in [""] + companions {
-                    try FileManager.default.copyItem(atPath: url.path + suffix, toPath: path + suffix)
-                    // What is copied may be read-only, and SQLite has to bring the log into it.
-                    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path + suffix)
-                }
+            var path = source.path
+            if source.isUnfinished {
+                let directory = FileManager.default.temporaryDirectory
+                    .appendingPathComponent("strata-import-\(UUID().uuidString)", isDirectory: true)
+                // Not in a folder that others can write to, so with mode 0700 from the beginning.
+                try PosixFileSystem().createDirectory(FilePath(directory.path))
+                temporary = directory
+                path = FilePath(directory.path).appending("copy.sqlite")
+                try source.copy(to: path)
             }
-            let escaped = path.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(["/", ".", "-", "_"]))
+            let allowed = CharacterSet.alphanumerics.union(CharacterSet(charactersIn: "/.-_"))
+            let escaped = path.string.addingPercentEncoding(withAllowedCharacters: allowed) ?? path.string
             let query = temporary == nil ? "?mode=ro&immutable=1" : "?mode=rw"
-            let flags = (temporary == nil ? readOnly : readWrite) | uri
-            let file = try open(library, "file:\(escaped ?? path)\(query)", flags, url.path)
+            let flags = (temporary == nil ? readOnly | noLinks : readWrite) | uri
+            let file = try open(library, "file:\(escaped)\(query)", flags, source.name)
             file.temporary = temporary
             temporary = nil
+            guard try source.isInPlace() else { throw TransferError("\(source.name) has become another file") }
             // Nothing that the file itself defines is to be run.
             try file.run("PRAGMA trusted_schema = OFF")
             try file.run("PRAGMA cell_size_check = ON")
+            let encoding = try file.prepare("PRAGMA encoding")
+            guard try encoding.step(), encoding.isText(0, "UTF-8") else {
+                throw TransferError("\(source.name): its texts are not UTF-8, as those of Core Data are")
+            }
             return file
         } catch {
             if let temporary { try? FileManager.default.removeItem(at: temporary) }
@@ -149,24 +151,46 @@ final class SQLiteStatement {
 
     func isNull(_ column: Int) -> Bool { library.columnType(statement, Int32(column)) == ColumnType.null.rawValue }
 
-    func integer(_ column: Int) -> Int64 { library.columnInt64(statement, Int32(column)) }
-
-    func double(_ column: Int) -> Double { library.columnDouble(statement, Int32(column)) }
-
-    /// The value as UTF-8 bytes, good until the next step.
-    func text(_ column: Int) -> UnsafeRawBufferPointer {
-        let start = library.columnText(statement, Int32(column))
-        return UnsafeRawBufferPointer(start: start, count: Int(library.columnByteCount(statement, Int32(column))))
+    /// The number that is stored; nil for everything that is not exactly an integer of 64 bits.
+    func integer(_ column: Int) -> Int64? {
+        switch type(column) {
+        case .integer: library.columnInt64(statement, Int32(column))
+        case .real: Int64(exactly: library.columnDouble(statement, Int32(column)))
+        default: nil
+        }
     }
 
-    /// The value's bytes, good until the next step.
-    func blob(_ column: Int) -> UnsafeRawBufferPointer {
+    /// The number that is stored; nil for everything that is not exactly a floating-point number.
+    func double(_ column: Int) -> Double? {
+        switch type(column) {
+        case .real: library.columnDouble(statement, Int32(column))
+        // Columns for numbers keep a whole one as an integer.
+        case .integer: Double(exactly: library.columnInt64(statement, Int32(column)))
+        default: nil
+        }
+    }
+
+    /// The text that is stored as UTF-8 bytes, good until the next step; nil for everything else, also for broken UTF-8.
+    func text(_ column: Int) -> UnsafeRawBufferPointer? {
+        guard type(column) == .text else { return nil }
+        let start = library.columnText(statement, Int32(column))
+        let bytes = UnsafeRawBufferPointer(
+            start: start, count: Int(library.columnByteCount(statement, Int32(column))))
+        return UTF8Check.isValid(bytes) ? bytes : nil
+    }
+
+    /// The bytes that are stored as such, good until the next step; nil for everything else.
+    func blob(_ column: Int) -> UnsafeRawBufferPointer? {
+        guard type(column) == .blob else { return nil }
         let start = library.columnBlob(statement, Int32(column))
         let count = start == nil ? 0 : Int(library.columnByteCount(statement, Int32(column)))
         return UnsafeRawBufferPointer(start: start, count: count)
     }
 
-    func string(_ column: Int) -> String { String(decoding: text(column), as: UTF8.self) }
+    /// As ``text(_:)``.
+    func string(_ column: Int) -> String? { text(column).map { String(decoding: $0, as: UTF8.self) } }
+
+    func isText(_ column: Int, _ wanted: String) -> Bool { string(column) == wanted }
 
     // MARK: Binding
 

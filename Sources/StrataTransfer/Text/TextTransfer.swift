@@ -223,9 +223,11 @@ public struct TextTransfer: Sendable {
         var settings = StoreBuilder.Settings()
         settings.uuid = header.uuid.flatMap { UUID(uuidString: $0) }
         if let bytes = header.metadata {
-            let list = try? PropertyListSerialization.propertyList(from: bytes, format: nil)
-            guard let metadata = list as? [String: Any] else { throw TransferError("\(path): its metadata is damaged") }
-            settings.metadata = metadata
+            do {
+                settings.metadata = try PropertyListFile.dictionary(bytes)
+            } catch {
+                throw TransferError("\(path): its metadata cannot be read: \(error)")
+            }
         }
         if let given { return (given, settings) }
         guard let bytes = header.model else { throw TransferError("\(path): it does not say its model: name one") }
