@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import SystemPackage
 import Testing
 
 @testable import StrataTransfer
@@ -186,5 +187,22 @@ import Testing
         #expect(throws: (any Error).self) {
             _ = try CoreDataImporter(scratch.url("out.sqlite"))
         }
+    }
+
+    /// A killed export left its part behind, and everybody could read it who could get at the folder.
+    @Test func anExportHasNoNameBeforeItIsWholeAndIsTheOwnersAlone() throws {
+        let folder = scratch.url("folder")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let target = folder.appendingPathComponent("out.sqlite")
+        let before = umask(0)
+        defer { umask(before) }
+        try CoreDataExporter(scratch.url("store")).run(to: target) { _, _ in
+            let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path)
+            #expect(names == [] || NamelessFile(in: FilePath(folder.path)) == nil)
+        }
+        let attributes = try FileManager.default.attributesOfItem(atPath: target.path)
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["out.sqlite"])
+        try CoreDataImporter(target).run(to: scratch.url("again"))
     }
 }

@@ -159,22 +159,34 @@ import Testing
         (["UPDATE ZPERSON SET Z_ENT = 3, ZTEAM = NULL WHERE Z_PK = 1"], "its entity is 3"),
         (["UPDATE ZPERSON SET ZAGE = 70000 WHERE Z_PK = 1"], "more than 16 bits"),
         (["UPDATE ZPERSON SET ZTEAM = -1 WHERE Z_PK = 1"], "leads to the key -1"),
-        (["UPDATE ZPERSON SET ZTEAM = 77 WHERE Z_PK = 1"], "ZTEAM (Person.team): references to objects that are not there"),
+        (
+            ["UPDATE ZPERSON SET ZTEAM = 77 WHERE Z_PK = 1"],
+            "ZTEAM (Person.team): references to objects that are not there"
+        ),
         (["UPDATE ZPERSON SET ZAGE = 'many' WHERE Z_PK = 7"], "ZPERSON, row 7: ZAGE (Leader.age) is no integer"),
         (["UPDATE ZPERSON SET ZAGE = 1e300 WHERE Z_PK = 7"], "ZPERSON, row 7: ZAGE (Leader.age) is no integer"),
         (["UPDATE ZPERSON SET ZAGE = 1.5 WHERE Z_PK = 7"], "ZPERSON, row 7: ZAGE (Leader.age) is no integer"),
         (["UPDATE ZPERSON SET ZSINCE = 'soon' WHERE Z_PK = 7"], "ZPERSON, row 7: ZSINCE (Leader.since) is no number"),
-        (["UPDATE ZTEAM SET ZTITLE = CAST(x'61FF62' AS TEXT)"], "ZTEAM, row 1: ZTITLE (Team.title) is no text in UTF-8"),
+        (
+            ["UPDATE ZTEAM SET ZTITLE = CAST(x'61FF62' AS TEXT)"],
+            "ZTEAM, row 1: ZTITLE (Team.title) is no text in UTF-8"
+        ),
         (["UPDATE ZTEAM SET ZTITLE = x'6162' WHERE Z_PK = 2"], "ZTEAM, row 2: ZTITLE (Team.title) is no text in UTF-8"),
         (["UPDATE ZPERSON SET Z_FOK_TEAM = 'x' WHERE Z_PK = 1"], "row 1: Z_FOK_TEAM (Person.team) is no integer"),
         (["UPDATE ZPERSON SET Z_ENT = 'x' WHERE Z_PK = 1"], "ZPERSON, row 1: Z_PK or Z_ENT is no integer"),
         (["UPDATE Z_PRIMARYKEY SET Z_MAX = 'x' WHERE Z_ENT = 3"], "Z_SUPER or Z_MAX that is no integer"),
-        (["UPDATE ZPERSON SET ZSINCE = 5 WHERE Z_PK = 1"], "ZPERSON.ZSINCE: values of no property of the model, such as row 1"),
+        (
+            ["UPDATE ZPERSON SET ZSINCE = 5 WHERE Z_PK = 1"],
+            "ZPERSON.ZSINCE: values of no property of the model, such as row 1"
+        ),
         (
             ["ALTER TABLE ZTEAM ADD COLUMN ZMORE VARCHAR", "UPDATE ZTEAM SET ZMORE = '' WHERE Z_PK = 2"],
             "ZTEAM.ZMORE: values of no property of the model, such as row 2"
         ),
-        (["CREATE TABLE ZOTHER (Z_PK INTEGER)", "INSERT INTO ZOTHER VALUES (1)"], "the table ZOTHER: rows of no entity"),
+        (
+            ["CREATE TABLE ZOTHER (Z_PK INTEGER)", "INSERT INTO ZOTHER VALUES (1)"],
+            "the table ZOTHER: rows of no entity"
+        ),
         (["INSERT INTO Z_METADATA VALUES (2, NULL, NULL)"], "the table Z_METADATA: further rows"),
         (["INSERT INTO ZTEAM VALUES (-4, 3, 1, '')"], "out of range"),
         (["DROP TABLE ZTEAM"], "no table ZTEAM"),
@@ -239,7 +251,10 @@ import Testing
 
     /// Numbers that a column has made whole are the numbers that they were.
     @Test func wholeNumbersAreTakenHoweverTheyAreStored() throws {
-        try makeFile(Self.rows + ["UPDATE ZPERSON SET ZSINCE = 7 WHERE Z_PK = 7", "UPDATE ZPERSON SET ZAGE = 8.0 WHERE Z_PK = 7"])
+        try makeFile(
+            Self.rows + [
+                "UPDATE ZPERSON SET ZSINCE = 7 WHERE Z_PK = 7", "UPDATE ZPERSON SET ZAGE = 8.0 WHERE Z_PK = 7",
+            ])
         try CoreDataImporter(file).run(to: scratch.url("store"))
         let context = try open()
         try context.performAndWait {

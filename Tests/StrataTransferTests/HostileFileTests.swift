@@ -135,7 +135,9 @@ import Testing
     @Test func anExternalValueIsReadFromItsFile() throws {
         try Data([9, 8, 7]).write(to: try external())
         _ = try importing()
-        #expect(try TextTransfer.text(of: store, in: scratch).contains("\"photo\":\"\(Data([9, 8, 7]).base64EncodedString())\""))
+        #expect(
+            try TextTransfer.text(of: store, in: scratch).contains(
+                "\"photo\":\"\(Data([9, 8, 7]).base64EncodedString())\""))
     }
 
     enum Obstacle: CaseIterable { case link, linkedFolder, directory, pipe, nothing, huge }
@@ -191,7 +193,8 @@ import Testing
     }
 
     @Test func aHeaderOfJSONLinesWithSharedListsIsAnErrorAtOnce() throws {
-        let lines = try TextTransfer.text(of: scratch.url("origin"), in: scratch).split(separator: "\n").map(String.init)
+        let lines = try TextTransfer.text(of: scratch.url("origin"), in: scratch).split(separator: "\n").map(
+            String.init)
         let start = try #require(lines[0].range(of: "\"metadata\":\""))
         let end = try #require(lines[0][start.upperBound...].firstIndex(of: "\""))
         let maze = Data(PropertyListMaze.shared(levels: 40)).base64EncodedString()

@@ -16,7 +16,9 @@ import Testing
     }
 
     @Test func everythingInARandomFileComesIn() throws {
-        let seed = ProcessInfo.processInfo.environment["STRATA_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)
+        let seed =
+            ProcessInfo.processInfo.environment["STRATA_SEED"].flatMap { UInt64($0) }
+            ?? UInt64.random(in: 0...UInt64.max)
         let count = BuildMode.isDebug ? 15 : 1_000
         var values = 0
         for round in 0..<UInt64(count) {

@@ -9,8 +9,8 @@ import Testing
 
 @testable import Strata
 
-/// Property lists that would become more values than there is memory for, or call their reader until the stack is at its
-/// end: wherever one is read, it is an error at once.
+/// Property lists that would become more values than there is memory for, or call their reader until the stack is at
+/// its end: wherever one is read, it is an error at once.
 @Suite struct PropertyListLimitsTests {
     private let scratch: Scratch
 
@@ -21,7 +21,8 @@ import Testing
     private static func xml(nested levels: Int, between: String = "") -> Data {
         let start = String(repeating: "<array>\(between)", count: levels)
         let end = String(repeating: "</array>", count: levels)
-        return Data("<?xml version=\"1.0\"?><plist version=\"1.0\"><dict><key>a</key>\(start)\(end)</dict></plist>".utf8)
+        return Data(
+            "<?xml version=\"1.0\"?><plist version=\"1.0\"><dict><key>a</key>\(start)\(end)</dict></plist>".utf8)
     }
 
     private static let traps: [(name: String, data: Data, problem: String)] = [
@@ -32,7 +33,10 @@ import Testing
         ("XML with ends in comments", xml(nested: 200_000, between: "<!-- </array> -->"), "nested too deeply"),
         ("XML with ends in texts", xml(nested: 200_000, between: "<![CDATA[</array>]]>"), "nested too deeply"),
         ("the old form", Data("{ a = (\(String(repeating: "(", count: 200_000))".utf8), "no property list"),
-        ("UTF-16", Data([0xFE, 0xFF] + Array("<plist>".utf16).flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }), "no property list"),
+        (
+            "UTF-16", Data([0xFE, 0xFF] + Array("<plist>".utf16).flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }),
+            "no property list"
+        ),
         ("nothing", Data(), "no property list"),
     ]
 
@@ -63,7 +67,9 @@ import Testing
         case 8: return (0..<Int.random(in: 0...20, using: &random)).map { _ in value(&random, depth: depth + 1) }
         default:
             var values: [String: Any] = [:]
-            for index in 0..<Int.random(in: 0...20, using: &random) { values["k\(index)"] = value(&random, depth: depth + 1) }
+            for index in 0..<Int.random(in: 0...20, using: &random) {
+                values["k\(index)"] = value(&random, depth: depth + 1)
+            }
             return values
         }
     }
@@ -81,7 +87,8 @@ import Testing
             }
         }
         for round in 0..<60 {
-            let value = ["a": Self.value(&random, depth: 0), "b": Array(repeating: ["x": 1], count: 300)] as [String: Any]
+            let value =
+                ["a": Self.value(&random, depth: 0), "b": Array(repeating: ["x": 1], count: 300)] as [String: Any]
             for format in [PropertyListSerialization.PropertyListFormat.binary, .xml] {
                 let data = try PropertyListSerialization.data(fromPropertyList: value, format: format, options: 0)
                 let wanted = try PropertyListSerialization.propertyList(from: data, format: nil)
@@ -98,7 +105,8 @@ import Testing
         try Company.makeStore(scratch.url("store"))
         var options = LogOptions()
         options.createsIfMissing = false
-        let log = try LogStore.open(FilePath(scratch.url("store").path), in: PosixFileSystem(), options: options, schema: nil)
+        let log = try LogStore.open(
+            FilePath(scratch.url("store").path), in: PosixFileSystem(), options: options, schema: nil)
         let before = log.metadata
         try log.setMetadata(PropertyListMaze.shared(levels: 40))
         #expect(throws: StoreError.self) { try StoreMetadata.check(log.metadata) }
@@ -118,7 +126,8 @@ import Testing
                 ofType: NSSQLiteStoreType, at: scratch.url("store"), options: nil)
         }
         // It is as it was, to be mended.
-        let again = try LogStore.open(FilePath(scratch.url("store").path), in: PosixFileSystem(), options: options, schema: nil)
+        let again = try LogStore.open(
+            FilePath(scratch.url("store").path), in: PosixFileSystem(), options: options, schema: nil)
         #expect(again.metadata == PropertyListMaze.shared(levels: 40))
         try again.setMetadata(before)
         try again.close()

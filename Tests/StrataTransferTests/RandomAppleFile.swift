@@ -185,7 +185,9 @@ struct RandomAppleFile {
         switch type {
         case 100: return integer(Int64(Int16.random(in: .min ... .max, using: &random)))
         case 200: return integer(Int64(Int32.random(in: .min ... .max, using: &random)))
-        case 300: return integer([.min, .max, 0, .random(in: .min ... .max, using: &random)].randomElement(using: &random) ?? 0)
+        case 300:
+            return integer(
+                [.min, .max, 0, .random(in: .min ... .max, using: &random)].randomElement(using: &random) ?? 0)
         case 800: return integer(Int64.random(in: 0...1, using: &random))
         case 400:
             let number = Decimal(Int.random(in: -99_999...99_999, using: &random)) / 100
@@ -197,7 +199,9 @@ struct RandomAppleFile {
             let number = Float.random(in: -1e9...1e9, using: &random)
             return (.real(Double(number)), "\(number)")
         case 700:
-            let text = ["", "ö\u{0308}", "a'b\"c", "\u{FEFF}x", "\u{0}n", "🙂", "12", "e\u{301}"].randomElement(using: &random) ?? ""
+            let text =
+                ["", "ö\u{0308}", "a'b\"c", "\u{FEFF}x", "\u{0}n", "🙂", "12", "e\u{301}"].randomElement(using: &random)
+                ?? ""
             return (.text(text), text)
         case 1200:
             let text = "https://example.org/\(Int.random(in: 0...9, using: &random))?a=b%20c"
@@ -207,7 +211,9 @@ struct RandomAppleFile {
             let uuid = bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
             return (.blob(bytes), uuid.uuidString)
         default:
-            let bytes = (0..<Int.random(in: 0...9, using: &random)).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+            let bytes = (0..<Int.random(in: 0...9, using: &random)).map { _ in
+                UInt8.random(in: .min ... .max, using: &random)
+            }
             return (.blob(bytes), Data(bytes).base64EncodedString())
         }
     }
@@ -231,7 +237,8 @@ struct RandomAppleFile {
         for row in instances(owner) {
             guard Bool.random(using: &random) else { continue }
             // Where it is to-one at both ends, each is led to by one at most.
-            let target = back.isToMany ? instances(relationship.destination).randomElement(using: &random) : free.popLast()
+            let target =
+                back.isToMany ? instances(relationship.destination).randomElement(using: &random) : free.popLast()
             guard let target else { continue }
             point(row, relationship, target)
             let place = Int64.random(in: 1...1_000_000, using: &random)
@@ -286,7 +293,9 @@ struct RandomAppleFile {
         for row in instances(owner) {
             for target in instances(relationship.destination) where Int.random(in: 0..<3, using: &random) == 0 {
                 if isReflexive, row > target { continue }
-                let places = (Int64.random(in: 1...1_000_000, using: &random), Int64.random(in: 1...1_000_000, using: &random))
+                let places = (
+                    Int64.random(in: 1...1_000_000, using: &random), Int64.random(in: 1...1_000_000, using: &random)
+                )
                 join.rows.append(
                     [rows[row].key, rows[target].key] + (relationship.isOrdered ? [places.0] : [])
                         + (back.isOrdered && !isReflexive ? [places.1] : []))
@@ -323,7 +332,8 @@ struct RandomAppleFile {
             let keys = join.columns.prefix(2).map(quoted).joined(separator: ", ")
             try database.run("CREATE TABLE \(quoted(join.table)) ( \(list), PRIMARY KEY (\(keys)) )")
             for row in join.rows {
-                try database.run("INSERT INTO \(quoted(join.table)) VALUES (\(row.map(String.init).joined(separator: ", ")))")
+                try database.run(
+                    "INSERT INTO \(quoted(join.table)) VALUES (\(row.map(String.init).joined(separator: ", ")))")
             }
         }
         for row in rows {
@@ -350,7 +360,8 @@ struct RandomAppleFile {
     }
 
     private func writeBookkeeping(_ database: SQLiteFile, _ cache: [UInt8]) throws {
-        try database.run("CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)")
+        try database.run(
+            "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)")
         try database.run("CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)")
         try database.run("CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)")
         try database.run("INSERT INTO Z_METADATA VALUES (1, '\(Self.uuid)', NULL)")

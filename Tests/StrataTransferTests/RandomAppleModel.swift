@@ -38,7 +38,8 @@ struct RandomAppleModel {
         "Order", "ORDER", "Group", "Select", "Table", "Item", "Values", "Index", "Straße", "Join", "Key2", "Key",
     ]
     private static let propertyNames = [
-        "name", "Name", "name1", "order", "group", "select", "from", "index", "where", "null", "title", "TITLE", "title1",
+        "name", "Name", "name1", "order", "group", "select", "from", "index", "where", "null", "title", "TITLE",
+        "title1",
         "straße", "key", "value", "limit", "pk", "ent", "rowid", "users", "Users", "users1", "items", "owner",
     ]
     private static let types: [Int64] = [100, 200, 300, 400, 500, 600, 700, 800, 900, 1000, 1100, 1200]
@@ -65,9 +66,11 @@ struct RandomAppleModel {
     private static func attribute(_ name: String, _ random: inout SeededGenerator, depth: Int) -> Attribute {
         guard depth < 3, Int.random(in: 0..<4, using: &random) == 0 else {
             let type = types.randomElement(using: &random) ?? 700
-            return Attribute(name: name, type: type, isTransient: depth == 0 && Int.random(in: 0..<8, using: &random) == 0)
+            return Attribute(
+                name: name, type: type, isTransient: depth == 0 && Int.random(in: 0..<8, using: &random) == 0)
         }
-        let names = ["x", "X", "y", "name", "value"].shuffled(using: &random).prefix(Int.random(in: 1...3, using: &random))
+        let names = ["x", "X", "y", "name", "value"].shuffled(using: &random).prefix(
+            Int.random(in: 1...3, using: &random))
         return Attribute(
             name: name, type: composite, elements: names.map { attribute($0, &random, depth: depth + 1) })
     }
@@ -90,7 +93,9 @@ struct RandomAppleModel {
     }
 
     private mutating func addRelationship(_ random: inout SeededGenerator) {
-        let (a, b) = (entities.indices.randomElement(using: &random) ?? 0, entities.indices.randomElement(using: &random) ?? 0)
+        let (a, b) = (
+            entities.indices.randomElement(using: &random) ?? 0, entities.indices.randomElement(using: &random) ?? 0
+        )
         let kind = Int.random(in: 0..<6, using: &random)
         guard let name = freeName(a, &random) else { return }
         if kind == 0 {
@@ -155,7 +160,8 @@ struct RandomAppleModel {
                 places[index], "NSEntityDescription",
                 [
                     ("NSEntityName", writer.string(entity.name)),
-                    ("NSClassNameForEntity", writer.string("NSManagedObject")), ("NSIsAbstract", .bool(entity.isAbstract)),
+                    ("NSClassNameForEntity", writer.string("NSManagedObject")),
+                    ("NSIsAbstract", .bool(entity.isAbstract)),
                     ("NSSuperentity", .uid(entity.parent.map { places[$0] } ?? 0)),
                     ("NSProperties", writer.dictionary(properties)),
                 ])

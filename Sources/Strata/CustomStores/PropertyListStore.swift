@@ -31,7 +31,8 @@ class PropertyListStore: NSAtomicStore, @unchecked Sendable {
             throw DescribedError(.fileReadNoSuchFile, userInfo: [NSFilePathErrorKey: url.path])
         }
         let limits = PropertyListLimits(byteCount: .max)
-        guard let list = try? PropertyListFile.dictionary(data, limits), list["format"] as? String == format, (list["version"] as? Int ?? 0) <= version,
+        guard let list = try? PropertyListFile.dictionary(data, limits), list["format"] as? String == format,
+            (list["version"] as? Int ?? 0) <= version,
             list["metadata"] is [String: Any]
         else { throw damaged(url, "it is no store of Strata") }
         return list

@@ -110,7 +110,9 @@ package struct BinaryPropertyList: Sendable {
                 let units = stride(from: body.lowerBound, to: body.upperBound, by: 2).map {
                     UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1])
                 }
-                guard let text = String(validating: units, as: UTF16.self) else { throw ArchiveError("a text is broken") }
+                guard let text = String(validating: units, as: UTF16.self) else {
+                    throw ArchiveError("a text is broken")
+                }
                 return .string(text)
             case 0x8:
                 return .uid(try integer(at: offset + 1, width: low + 1, limit: Int(Int32.max)))

@@ -18,8 +18,8 @@ package struct PropertyListLimits: Sendable {
 ///
 /// A binary property list may say one list in many places, and that list another one: 600 bytes become more values than
 /// there is memory for, and everything that walks over them (Foundation's reader is the first) does not come back. What
-/// a file may become is bounded by its own length: each value takes at least a byte in the list that it is in, so that a
-/// file with more values than bytes has lists or dictionaries in several places. Foundation writes none such.
+/// a file may become is bounded by its own length: each value takes at least a byte in the list that it is in, so that
+/// a file with more values than bytes has lists or dictionaries in several places. Foundation writes none such.
 package enum PropertyListFile {
     /// The value in a file: texts, data, dates, numbers, lists and dictionaries with texts for keys, of the types that
     /// Foundation's reader makes of them.

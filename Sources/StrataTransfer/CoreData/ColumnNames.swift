@@ -34,7 +34,9 @@ struct ColumnNames {
             var own = entity.entity.superentity?.name.flatMap { places[$0] } ?? [:]
             for slot in entity.slots where slot.hasColumn && slot.kind != .position && own[slot.name] == nil {
                 let path = slot.name.split(separator: ".")
-                let base = "Z" + (elements == .byPath ? path.joined(separator: "_") : String(path[path.count - 1])).uppercased()
+                let base =
+                    "Z"
+                    + (elements == .byPath ? path.joined(separator: "_") : String(path[path.count - 1])).uppercased()
                 own[slot.name] = entries.count
                 entries.append(
                     Entry(
@@ -46,7 +48,9 @@ struct ColumnNames {
     }
 
     /// The column of a property; nil when it has none.
-    func column(_ entity: String, _ property: String) -> String? { places[entity]?[property].map { entries[$0].column } }
+    func column(_ entity: String, _ property: String) -> String? {
+        places[entity]?[property].map { entries[$0].column }
+    }
 
     /// The column with a place in the order of the relationship at the other end.
     static func order(_ column: String) -> String { "Z_FOK_" + column.dropFirst() }
@@ -54,14 +58,16 @@ struct ColumnNames {
     /// The column that says which entity an object is of that a to-one relationship leads to.
     static func entity(_ column: String, destination number: Int64) -> String { "Z\(number)_" + column.dropFirst() }
 
-    /// Gives the columns of one name to the properties whose types they have, where the order gives them to others: Core
-    /// Data does not say in which order it counts what one entity has.
+    /// Gives the columns of one name to the properties whose types they have, where the order gives them to others:
+    /// Core Data does not say in which order it counts what one entity has.
     ///
     /// - Parameter table: what a file has.
     mutating func fit(_ table: FileTable) {
         for group in Dictionary(grouping: entries.indices, by: { entries[$0].base }).values where group.count > 1 {
             let columns = group.map { entries[$0].column }
-            guard group.contains(where: { table.columns[entries[$0].column]?.type != entries[$0].type }) else { continue }
+            guard group.contains(where: { table.columns[entries[$0].column]?.type != entries[$0].type }) else {
+                continue
+            }
             let byType = Dictionary(grouping: columns, by: { table.columns[$0]?.type ?? "" })
             let wanted = Dictionary(grouping: group, by: { entries[$0].type })
             guard wanted.allSatisfy({ byType[$0.key]?.count == $0.value.count }) else { continue }

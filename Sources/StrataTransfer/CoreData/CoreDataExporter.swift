@@ -54,14 +54,11 @@ public final class CoreDataExporter {
     /// - Complexity: O(n) with bounded memory.
     @discardableResult
     public func run(to url: URL, history: Bool = false, progress: ((Int, Int) -> Void)? = nil) throws -> Report {
-        guard !FileManager.default.fileExists(atPath: url.path) else {
-            throw TransferError("\(url.path) is there already: an export takes the origin of nothing")
-        }
-        let origin = url.deletingLastPathComponent()
-            .appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
         var report = Report()
+        let file = try ExportedFile(url)
         do {
-            let database = try SQLiteFile.creating(origin)
+            let database = try SQLiteFile.creating(file.origin)
+            try file.takeName()
             // Nobody sees the file before it is complete.
             try database.run("PRAGMA auto_vacuum = 2")
             try database.run("PRAGMA journal_mode = OFF")
@@ -75,18 +72,10 @@ public final class CoreDataExporter {
             try database.run("COMMIT")
             for statement in schema.indexes + schema.triggers { try database.run(statement) }
         } catch {
-            try? FileManager.default.removeItem(at: origin)
+            file.discard()
             throw error
         }
-        do {
-            let file = try FileHandle(forUpdating: origin)
-            try file.synchronize()
-            try file.close()
-            try FileManager.default.moveItem(at: origin, to: url)
-        } catch {
-            try? FileManager.default.removeItem(at: origin)
-            throw TransferError("\(url.path): \(error.localizedDescription)")
-        }
+        try file.install()
         return report
     }
 

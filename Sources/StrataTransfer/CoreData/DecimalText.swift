@@ -11,7 +11,8 @@ enum DecimalText {
         let exponent = rest.dropFirst(mantissa.count).dropFirst()
         let parts = mantissa.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         let isWhole = parts.allSatisfy { part in part.utf8.allSatisfy { (0x30...0x39).contains($0) } }
-        guard isWhole, mantissa.contains(where: { $0 != "." }), mantissa.count == rest.count || Int(exponent) != nil else {
+        guard isWhole, mantissa.contains(where: { $0 != "." }), mantissa.count == rest.count || Int(exponent) != nil
+        else {
             return nil
         }
         let digits = parts.joined().drop { $0 == "0" }

@@ -18,7 +18,8 @@ struct FileTable {
 
     /// Whether a column alone is the primary key, so that SQLite finds rows by it at once.
     func isKeyed(by column: String) -> Bool {
-        columns[column]?.keyPlace == 1 && columns[column]?.type == "INTEGER" && !columns.values.contains { $0.keyPlace > 1 }
+        columns[column]?.keyPlace == 1 && columns[column]?.type == "INTEGER"
+            && !columns.values.contains { $0.keyPlace > 1 }
     }
 
     /// The tables of a database by their names, in capitals.

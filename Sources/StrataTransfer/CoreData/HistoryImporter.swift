@@ -76,7 +76,9 @@ struct HistoryImporter {
             }
             func text(_ column: Int) throws -> String? {
                 if transactions.isNull(column) { return nil }
-                guard let text = transactions.string(column) else { throw problem(number, "a name is no text in UTF-8") }
+                guard let text = transactions.string(column) else {
+                    throw problem(number, "a name is no text in UTF-8")
+                }
                 return text
             }
             guard let seconds = transactions.double(1) else { throw problem(number, "ZTIMESTAMP is no number") }
@@ -111,7 +113,8 @@ struct HistoryImporter {
 
     /// - Parameter column: where the statement has the entity; the key follows.
     private func insertEmpty(_ statement: SQLiteStatement, _ column: Int) throws {
-        guard let entity = statement.integer(column), let key = statement.integer(column + 1), let rows = planner.rows(entity), !rows.entity.isAbstract, key > 0, key < 1 << 48,
+        guard let entity = statement.integer(column), let key = statement.integer(column + 1),
+            let rows = planner.rows(entity), !rows.entity.isAbstract, key > 0, key < 1 << 48,
             try !exists(entity, key)
         else { return }
         try builder.beginRow(entity: rows.number, root: rows.root, key: UInt64(key)).endRow()

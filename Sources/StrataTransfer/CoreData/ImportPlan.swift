@@ -187,7 +187,9 @@ struct ImportPlanner {
                     ImportPlan.Step(
                         slot: slot, kind: info.kind, column: selection.column(wanted, of: number),
                         entityColumn: target.map { selection.expression($0.expression) } ?? -1,
-                        statedColumn: stated.flatMap { table.columns[$0] == nil ? nil : selection.column($0, of: number) }
+                        statedColumn: stated.flatMap {
+                            table.columns[$0] == nil ? nil : selection.column($0, of: number)
+                        }
                             ?? -1,
                         targets: target?.numbers ?? [:],
                         mayBeExternal: try isExternal(info, table, wanted),

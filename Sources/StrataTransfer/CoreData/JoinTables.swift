@@ -73,7 +73,8 @@ struct JoinTables {
     private func ambiguous(_ links: RowLayouts.Links, _ candidates: [Candidate]) -> TransferError {
         TransferError(
             "\(planner.file.url.path): the join table for \(links.ownerName).\(links.relationship.name) could be "
-                + candidates.map { "\($0.table) (\($0.found.owner), \($0.found.member))" }.sorted().joined(separator: " or "))
+                + candidates.map { "\($0.table) (\($0.found.owner), \($0.found.member))" }.sorted().joined(
+                    separator: " or "))
     }
 
     private func candidates(

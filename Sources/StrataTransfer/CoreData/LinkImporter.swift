@@ -29,7 +29,8 @@ struct LinkImporter {
             guard let first = statement.integer(1).flatMap({ owners[$0] }),
                 let second = statement.integer(3).flatMap({ members[$0] })
             else { throw problem("the relationship cannot link objects of their entities") }
-            guard let ownerKey = statement.integer(0), let memberKey = statement.integer(2), ownerKey > 0, memberKey > 0,
+            guard let ownerKey = statement.integer(0), let memberKey = statement.integer(2), ownerKey > 0,
+                memberKey > 0,
                 max(ownerKey, memberKey) < 1 << 48
             else { throw problem("a key is out of range") }
             key += 1

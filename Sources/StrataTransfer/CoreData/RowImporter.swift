@@ -133,7 +133,8 @@ struct RowImporter {
             throw problem(key, "\(step.name) leads to the entity \(number ?? 0), which it cannot")
         }
         // A file that says it wrongly was changed by something else than Core Data.
-        if step.statedColumn >= 0, !statement.isNull(step.statedColumn), statement.integer(step.statedColumn) != number {
+        if step.statedColumn >= 0, !statement.isNull(step.statedColumn), statement.integer(step.statedColumn) != number
+        {
             throw problem(key, "\(step.name) says another entity than the object has that it leads to")
         }
         writer.set(step.slot, StoreBuilder.reference(entity: entity, key: UInt64(target)))

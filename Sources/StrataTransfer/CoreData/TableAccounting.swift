@@ -29,7 +29,8 @@ struct TableAccounting {
 
     /// - Parameters:
     ///   - table: a table that is read.
-    ///   - taken: for each column that is read, in capitals, the numbers of the entities whose rows have it; none for all.
+    ///   - taken: for each column that is read, in capitals, the numbers of the entities whose rows have it; none for
+    ///     all.
     /// - Throws: ``TransferError`` when there are values that no property has.
     func check(_ table: FileTable, taken: [String: Set<Int64>]) throws {
         var rest: [(column: FileTable.Column, condition: String)] = []

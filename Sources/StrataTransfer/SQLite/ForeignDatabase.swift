@@ -17,8 +17,8 @@ final class ForeignDatabase {
     /// The last bytes of a journal that names another file.
     private static let journalMagic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
 
-    /// - Throws: ``TransferError`` when there is no file, it or what belongs to it is no regular file or cannot be read,
-    ///   and for a rollback journal that names another file.
+    /// - Throws: ``TransferError`` when there is no file, it or what belongs to it is no regular file or cannot be
+    ///   read, and for a rollback journal that names another file.
     init(_ url: URL) throws {
         name = url.path
         let fileSystem = PosixFileSystem()
@@ -67,8 +67,8 @@ final class ForeignDatabase {
 
     /// Whether a rollback journal has to be rolled back: its owner has died while it wrote.
     ///
-    /// A journal of a transaction over several databases ends with the name of a file that SQLite looks for and removes.
-    /// No file is to say which files are removed.
+    /// A journal of a transaction over several databases ends with the name of a file that SQLite looks for and
+    /// removes. No file is to say which files are removed.
     private static func isHot(_ journal: any File, _ path: String) throws -> Bool {
         let count = try journal.byteCount()
         guard try bytes(journal, at: 0, 1) != [0] else { return false }
@@ -121,7 +121,8 @@ final class ForeignDatabase {
 
     // MARK: Values in files of their own
 
-    /// The folder of the values that lie beside the database, from the database's own folder on; nil when there is none.
+    /// The folder of the values that lie beside the database, from the database's own folder on; nil when there is
+    /// none.
     func externalValues() throws -> ExternalValues? {
         let name = ".\(path.stem ?? "")_SUPPORT"
         do throws(Errno) {

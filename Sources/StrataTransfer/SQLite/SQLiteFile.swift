@@ -170,7 +170,8 @@ final class SQLiteStatement {
         }
     }
 
-    /// The text that is stored as UTF-8 bytes, good until the next step; nil for everything else, also for broken UTF-8.
+    /// The text that is stored as UTF-8 bytes, good until the next step; nil for everything else, also for broken
+    /// UTF-8.
     func text(_ column: Int) -> UnsafeRawBufferPointer? {
         guard type(column) == .text else { return nil }
         let start = library.columnText(statement, Int32(column))
