@@ -14,6 +14,9 @@ let sweepsOnly = Context.environment["STRATA_TESTS"] == "sweeps"
 /// The mutants of the engine's conditions are built without all else, in a fraction of the time.
 let engineOnly = Context.environment["STRATA_TESTS"] == "engine"
 
+/// Random programs alone, for `make soak` and whoever looks at what they found.
+let randomOnly = Context.environment["STRATA_TESTS"] == "random"
+
 /// Their tests need swift-syntax, which nobody else is to fetch: `make test-macros` asks for them, and no others.
 let macrosOnly = Context.environment["STRATA_TESTS"] == "macros"
 
@@ -192,6 +195,10 @@ let package = Package(
                 ] : nil,
             resources: [.copy("Stores/Written")],
             swiftSettings: settings),
+        // Random models, data and programs against an oracle of dictionaries.
+        .testTarget(
+            name: "StrataRandomTests", dependencies: ["Strata", "CoreData", "StrataTestKit"],
+            swiftSettings: settings),
         .testTarget(
             name: "StrataTransferTests",
             dependencies: [
@@ -215,8 +222,12 @@ let package = Package(
 
 if sweepsOnly {
     package.targets.removeAll {
-        $0.isTest && !["StrataLogTests", "StrataTests", "StrataTransferTests"].contains($0.name)
+        $0.isTest && !["StrataLogTests", "StrataTests", "StrataTransferTests", "StrataRandomTests"].contains($0.name)
     }
+}
+
+if randomOnly {
+    package.targets.removeAll { $0.isTest && $0.name != "StrataRandomTests" }
 }
 
 if engineOnly {

@@ -3,7 +3,7 @@
 #
 #   Tests/soak.sh                         everything once
 #   STRATA_SOAK_HOURS=8 Tests/soak.sh     everything again and again, with new seeds, for eight hours
-#   Tests/soak.sh PART...                 sweeps, graph, plans, strings, fuzz, kills, follow, service, threads,
+#   Tests/soak.sh PART...                 sweeps, graph, random, plans, strings, fuzz, kills, follow, service, threads,
 #                                         macros or combine
 #
 # STRATA_SOAK_HOURS   begin no part after so many hours; every part is run at least once
@@ -12,6 +12,7 @@
 # STRATA_SOAK         how many times the sweeps' usual number of states (13: more than a million of commits, and another
 #                     million of compaction), and how many times the
 #                     usual number of seeds of the object graph (100: millions of operations)
+# STRATA_RANDOM       how many times the 100,000 operations of random programs over random models (100)
 # STRATA_PLANS        requests whose plans are compared with the interpreter and with SQLite (2 million)
 # STRATA_STRINGS      hostile predicate formats (10 million)
 # STRATA_FUZZ_SECONDS for each fuzz target (60)
@@ -25,7 +26,7 @@ swift=${SWIFT:-swift}
 # As the Makefile has it, so that what `make test` has built serves here, too.
 release_tests=("$swift" test -c release -Xswiftc -enable-testing --disable-testable-imports --scratch-path .build-release)
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(sweeps graph plans strings fuzz kills follow service threads macros combine)
+[ ${#parts[@]} -gt 0 ] || parts=(sweeps graph random plans strings fuzz kills follow service threads macros combine)
 
 sweeps() {
     mkdir -p .build-release
@@ -43,6 +44,12 @@ graph() {
 }
 
 # Seeds of their own each time; STRATA_SEED repeats a run.
+random() {
+    STRATA_TESTS=random STRATA_SEED=${STRATA_SEED:-$RANDOM$RANDOM} STRATA_SOAK=${STRATA_RANDOM:-100} \
+        "${release_tests[@]}" --filter 'StrataRandomTests\.RandomProgramTests'
+}
+
+# The same.
 plans() {
     STRATA_SEED=${STRATA_SEED:-$RANDOM$RANDOM} STRATA_SOAK=$((${STRATA_PLANS:-2000000} / 10000)) STRATA_OPERATIONS=5000 \
         "${release_tests[@]}" \
