@@ -28,8 +28,14 @@ struct Import: ParsableCommand {
     var model: String?
     @Flag(help: "Leave out what of a Core Data file no property of the model has, and list it.")
     var partial = false
+    @Flag(help: "With --jsonl and --csv: leave out references to objects that are not there, and say how many.")
+    var dangling = false
     @OptionGroup var text: TextOptions
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if dangling, form == .coreData { throw ValidationError("--dangling goes with --jsonl and --csv only.") }
+    }
 
     func run() throws {
         output.write(try reporting { try load() })
@@ -48,12 +54,18 @@ struct Import: ParsableCommand {
             for omission in report.omissions { Terminal.messages.write("left out: \(omission)\n") }
             Terminal.messages.flush()
             return [("objects", report.objects), ("links", report.links), ("transactions", report.transactions)]
-        case .jsonl:
-            let report = try text.transfer.readJSONLines(source, to: target, model: model)
-            return [("objects", report.objects), ("links", report.links)]
-        case .csv:
-            let report = try text.transfer.readCSV(source, to: target, model: model)
-            return [("objects", report.objects), ("links", report.links)]
+        case .jsonl: return figures(try transfer.readJSONLines(source, to: target, model: model))
+        case .csv: return figures(try transfer.readCSV(source, to: target, model: model))
         }
+    }
+
+    private var transfer: TextTransfer {
+        var transfer = text.transfer
+        transfer.leavesOutDanglingReferences = dangling
+        return transfer
+    }
+
+    private func figures(_ report: TextTransfer.Report) -> [(name: String, value: Int)] {
+        [("objects", report.objects), ("links", report.links)] + (dangling ? [("dangling", report.dangling)] : [])
     }
 }

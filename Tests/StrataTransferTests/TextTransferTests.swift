@@ -104,7 +104,7 @@ import Testing
             "{\"entity\":\"Boss\",\"uri\":\"/Boss/p1\",\"values\":{}}\n{\"entity\":\"Clerk\",\"uri\":\"/Clerk/p1\",\"values\":{}}",
             "primary key 1"
         ),
-        ("{\"strata\":99}", "later version"), ("[]", "no JSON object"), ("{\"a\":", "no JSON object"),
+        ("{\"strata\":99}", "later version"), ("[]", "no JSON object"), ("{\"a\":", "no JSON value"),
     ]) func whatIsWrongIsSaid(_ text: String, _ expected: String) throws {
         let file = scratch.url("bad.jsonl")
         try text.write(to: file, atomically: false, encoding: .utf8)

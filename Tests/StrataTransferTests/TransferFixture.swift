@@ -154,9 +154,9 @@ extension TextTransfer {
         return try String(contentsOf: file, encoding: .utf8)
     }
 
-    /// As above, without the first line.
+    /// As above, without the first line and the last one.
     static func lines(of store: URL, in scratch: Scratch) throws -> [String] {
-        try text(of: store, in: scratch).split(separator: "\n").dropFirst().map(String.init)
+        try text(of: store, in: scratch).split(separator: "\n").dropFirst().dropLast().map(String.init)
     }
 }
 

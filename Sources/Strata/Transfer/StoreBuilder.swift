@@ -220,28 +220,6 @@ package final class StoreBuilder {
         }
     }
 
-    /// The keys that rows have: a bit for each, in pages, since most are close together.
-    private struct KeySet {
-        private var pages: [UInt64: SIMD8<UInt64>] = [:]
-        /// The page of the last key, which the next one mostly is in, too.
-        private var index = UInt64.max
-        private var page = SIMD8<UInt64>()
-
-        /// Whether the key is new.
-        mutating func insert(_ key: UInt64) -> Bool {
-            if key / 512 != index {
-                if index != .max { pages[index] = page }
-                index = key / 512
-                page = pages[index] ?? SIMD8()
-            }
-            let word = Int(key % 512 / 64)
-            let bit = UInt64(1) << (key % 64)
-            guard page[word] & bit == 0 else { return false }
-            page[word] |= bit
-            return true
-        }
-    }
-
     /// The time for the history: the machine's, unless another one has been set.
     private final class Clock: Sendable {
         private let nanoseconds = Atomic<Int64>(0)

@@ -1,6 +1,8 @@
 public import Foundation
 import Strata
+import StrataIO
 import StrataLog
+import SystemPackage
 
 /// Writes a store of Strata's as a file that Apple's Core Data opens.
 ///
@@ -42,7 +44,7 @@ public final class CoreDataExporter {
         schema = ExportSchema(reader.layouts, EntityNumbers(reader.layouts, known: known))
     }
 
-    /// Writes the file. It is complete when this returns; if this throws, nothing is there.
+    /// Writes the file, with mode 0600. It is complete and durable when this returns; if this throws, nothing is there.
     ///
     /// - Parameters:
     ///   - url: the file, which must not exist yet.

@@ -2,9 +2,10 @@ import Foundation
 import Strata
 
 /// The files that comma-separated values lie in: one for each entity, called by its name, one for each relationship
-/// with links of its own, and one that says what JSON Lines say in their first line.
+/// with links of its own, and one that says what JSON Lines say in their first line, and what each file has.
 struct CSVFiles {
     static let headerName = "strata.json"
+    static let suffix = ".csv"
     static let linkSuffix = ".links.csv"
     private static let linkColumns = ["owner", "member", "order of member", "order of owner"]
 
@@ -24,17 +25,26 @@ struct CSVFiles {
             return
         }
         let directory = URL(fileURLWithPath: path, isDirectory: true)
-        if let bytes = try? Data(contentsOf: directory.appendingPathComponent(Self.headerName)) {
-            let line = bytes.prefix { $0 != UInt8(ascii: "\n") }
-            if case .header(let found) = try JSONLines.parse(Array(line), Self.headerName) { header = found }
+        let headerFile = directory.appendingPathComponent(Self.headerName).path
+        if FileManager.default.fileExists(atPath: headerFile) {
+            let place = TextPlace(path: headerFile, line: 1)
+            guard let line = try LineReader(headerFile).next(),
+                case .header(let found) = try JSONLines.parse(line, place)
+            else { throw place.error("it does not say what the directory is") }
+            header = found
         }
-        for name in try FileManager.default.contentsOfDirectory(atPath: path).sorted() where name.hasSuffix(".csv") {
+        let files = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(Self.suffix) }
+        for name in (header.files?.keys.sorted() ?? []) where !files.contains(name) {
+            throw TransferError("\(directory.path): \(Self.headerName) lists \(name), which is not there")
+        }
+        for name in files.sorted() {
             let file = directory.appendingPathComponent(name).path
-            if name.hasSuffix(Self.linkSuffix) {
-                links.append((String(name.dropLast(Self.linkSuffix.count)), file))
-            } else {
-                entities.append((String(name.dropLast(4)), file))
+            let suffix = name.hasSuffix(Self.linkSuffix) ? Self.linkSuffix : Self.suffix
+            // Without a table, as in version 1 and by hand, files are called by the names themselves.
+            guard let content = header.files.map({ $0[name] }) ?? String(name.dropLast(suffix.count)) else {
+                throw TransferError("\(file): \(Self.headerName) does not say what it has")
             }
+            if suffix == Self.linkSuffix { links.append((content, file)) } else { entities.append((content, file)) }
         }
     }
 
@@ -49,42 +59,28 @@ struct CSVFiles {
 
     // MARK: Writing
 
-    static func write(
-        _ rows: RowLayouts.Rows, _ records: RecordReader, to path: String, _ report: inout TextTransfer.Report
-    ) throws {
-        let writer = try ByteWriter(path)
-        try writer.write(line(["uri"] + rows.slots.map { RecordReader.fieldName($0) }))
+    static func write(_ rows: RowLayouts.Rows, _ records: RecordReader, to writer: ByteWriter) throws -> Int {
+        try writer.write(line([RecordReader.uriColumn] + rows.slots.map { RecordReader.fieldName($0) }))
         var count = 0
         try records.forEach(rows, withSubentities: false) { record in
-            try writer.write(
-                line([record.uri] + record.fields.map { $0.value == .null ? nil : FieldCoding.text($0.value) }))
+            try writer.write(line([record.uri] + record.fields.map { $0.value == .null ? nil : $0.value.text }))
             count += 1
         }
-        try writer.flush()
-        report.objects += count
+        return count
     }
 
-    static func write(
-        _ links: RowLayouts.Links, _ records: RecordReader, to path: String, _ report: inout TextTransfer.Report
-    ) throws {
-        let writer = try ByteWriter(path)
+    static func write(_ links: RowLayouts.Links, _ records: RecordReader, to writer: ByteWriter) throws -> Int {
         try writer.write(line(linkColumns))
         var count = 0
         try records.forEachLink(links) { link in
-            try writer.write(line([link.owner, link.member] + link.orders.map { "\($0)" }))
+            try writer.write(line([link.owner.text, link.member.text] + link.orders.map { "\($0)" }))
             count += 1
         }
-        try writer.flush()
-        report.links += count
+        return count
     }
 
     private static func line(_ fields: [String?]) -> String {
-        fields.map { field in
-            guard let field else { return "" }
-            guard field.isEmpty || field.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D })
-            else { return field }
-            return "\"" + field.replacingOccurrences(of: "\"", with: "\"\"") + "\""
-        }.joined(separator: ",") + "\r\n"
+        fields.map { $0.map(CSVText.field) ?? "" }.joined(separator: ",") + "\r\n"
     }
 
     // MARK: Reading
@@ -92,20 +88,19 @@ struct CSVFiles {
     func forEachRecord(_ body: (TextRecord) throws -> Void) throws {
         for (entity, path) in entities {
             let reader = try CSVReader(path)
-            guard let columns = try reader.next() else { continue }
+            guard let columns = try reader.next() else { throw TransferError("\(path): it has no line with columns") }
+            let names = try Self.names(columns)
             while let fields = try reader.next() {
-                if fields.count == 1, fields[0] == nil { continue }
-                let origin = "\(path), line \(reader.line)"
-                guard fields.count == columns.count else {
-                    throw TransferError("\(origin): \(fields.count) fields under \(columns.count) columns")
-                }
-                var record = TextRecord(entity: entity, uri: nil, fields: [], origin: origin)
-                for (column, field) in zip(columns, fields) {
-                    guard let column else { continue }
-                    if column == "uri" {
-                        record.uri = field
+                if fields.count == 1, fields[0].text == nil { continue }
+                try Self.expect(fields, names.count)
+                var record = TextRecord(entity: entity, uri: nil, fields: [], place: fields[0].place.at(0))
+                record.fields.reserveCapacity(names.count)
+                for (name, field) in zip(names, fields) {
+                    if name == RecordReader.uriColumn {
+                        record.uri = field.text
                     } else {
-                        record.fields.append((column, field.map { .text($0) } ?? .null))
+                        record.fields.append(
+                            TextField(name: name, value: field.text.map { .text($0) } ?? .null, place: field.place))
                     }
                 }
                 try body(record)
@@ -113,17 +108,47 @@ struct CSVFiles {
         }
     }
 
-    func forEachLink(_ body: (TextLink, String) throws -> Void) throws {
+    /// The names of columns: each has one, and none comes twice.
+    private static func names(_ columns: [CSVField]) throws -> [String] {
+        var names: [String] = []
+        for column in columns {
+            guard let name = column.text, !name.isEmpty else { throw column.place.error("the column has no name") }
+            guard !names.contains(name) else { throw column.place.error("the column \(name) is there twice") }
+            names.append(name)
+        }
+        return names
+    }
+
+    private static func expect(_ fields: [CSVField], _ count: Int) throws {
+        guard fields.count != count else { return }
+        let place = fields.count > count ? fields[count].place : fields[0].place.at(0)
+        throw place.error("\(fields.count) fields under \(count) columns")
+    }
+
+    func forEachLink(_ body: (TextLink) throws -> Void) throws {
         for (relationship, path) in links {
             let reader = try CSVReader(path)
-            guard try reader.next() != nil else { continue }
+            guard let columns = try reader.next() else { throw TransferError("\(path): it has no line with columns") }
+            let names = try Self.names(columns)
+            guard names == Self.linkColumns || names == Array(Self.linkColumns.prefix(2)) else {
+                throw columns[0].place.error("the columns of links are: " + Self.linkColumns.joined(separator: ", "))
+            }
             while let fields = try reader.next() {
-                let origin = "\(path), line \(reader.line)"
-                guard fields.count >= 2, let owner = fields[0], let member = fields[1] else {
-                    throw TransferError("\(origin): a link has an owner and a member")
+                if fields.count == 1, fields[0].text == nil { continue }
+                try Self.expect(fields, names.count)
+                let orders = try fields.dropFirst(2).map { field in
+                    guard let number = NumberText(field.text ?? "0")?.integer(Int64.self) else {
+                        throw field.place.error("it is no place in an order")
+                    }
+                    return number
                 }
-                let orders = fields.dropFirst(2).map { $0.flatMap { Int64($0) } ?? 0 }
-                try body(TextLink(relationship: relationship, owner: owner, member: member, orders: orders), origin)
+                guard let owner = fields[0].text, let member = fields[1].text else {
+                    throw fields[0].place.error("a link has an owner and a member")
+                }
+                try body(
+                    TextLink(
+                        relationship: relationship, owner: .text(owner), member: .text(member), orders: orders,
+                        place: fields[0].place))
             }
         }
     }

@@ -4,34 +4,45 @@ import StrataModelFile
 
 /// Records as lines of JSON.
 ///
-/// The first line says what the file is: `{"strata":1,"uuid":…,"model":…,"metadata":…}`, the last two as base64. Then
+/// The first line says what the file is: `{"strata":2,"uuid":…,"model":…,"metadata":…}`, the last two as base64. Then
 /// one line for each object, `{"entity":"Car","uri":"x-coredata://…/Car/p1","values":{…}}`, and one for each link of a
-/// relationship that is to-many at both ends, `{"link":"Car.drivers","owner":…,"member":…,"order":[…]}`.
+/// relationship that is to-many at both ends, `{"link":"Car.drivers","owner":…,"member":…,"order":[…]}`. The last line,
+/// `{"end":true,"objects":…,"links":…}`, says how many of both there are. Version 1 had no such line.
 enum JSONLines {
-    static let version = 1
+    static let version = 2
+    /// The first version whose files have a last line.
+    static let firstVersionWithEnd = 2
 
     struct Header {
+        var version = JSONLines.version
         var uuid: String?
         var model: Data?
         var metadata: Data?
         /// By root entity the greatest key that was given out.
         var keys: [String: UInt64] = [:]
+        /// Of a directory of comma-separated values: by file the entity, or the relationship, whose rows it has.
+        var files: [String: String]?
     }
 
     enum Line {
         case header(Header)
         case object(TextRecord)
         case link(TextLink)
+        case end(objects: Int, links: Int)
     }
 
     // MARK: Writing
 
     static func text(_ header: Header) -> String {
-        var parts = ["\"strata\":\(version)"]
+        var parts = ["\"strata\":\(header.version)"]
         if let uuid = header.uuid { parts.append("\"uuid\":\(QuotedText.of(uuid))") }
         if let metadata = header.metadata { parts.append("\"metadata\":\"\(metadata.base64EncodedString())\"") }
         let keys = header.keys.sorted { $0.key < $1.key }.map { "\(QuotedText.of($0.key)):\($0.value)" }
         if !keys.isEmpty { parts.append("\"keys\":{\(keys.joined(separator: ","))}") }
+        if let files = header.files {
+            let names = files.sorted { $0.key < $1.key }.map { "\(QuotedText.of($0.key)):\(QuotedText.of($0.value))" }
+            parts.append("\"files\":{\(names.joined(separator: ","))}")
+        }
         if let model = header.model { parts.append("\"model\":\"\(model.base64EncodedString())\"") }
         return "{\(parts.joined(separator: ","))}\n"
     }
@@ -45,14 +56,18 @@ enum JSONLines {
     }
 
     static func text(_ link: TextLink) -> String {
-        "{\"link\":\(QuotedText.of(link.relationship)),\"owner\":\(QuotedText.of(link.owner)),\"member\":\(QuotedText.of(link.member)),"
+        "{\"link\":\(QuotedText.of(link.relationship)),\"owner\":\(text(link.owner)),\"member\":\(text(link.member)),"
             + "\"order\":[\(link.orders.map(String.init).joined(separator: ","))]}\n"
+    }
+
+    static func end(objects: Int, links: Int) -> String {
+        "{\"end\":true,\"objects\":\(objects),\"links\":\(links)}\n"
     }
 
     private static func text(_ field: Field) -> String {
         switch field {
         case .null: "null"
-        case .bool, .integer, .real: FieldCoding.text(field)
+        case .bool, .number: field.text
         case .text(let text): QuotedText.of(text)
         }
     }
@@ -60,61 +75,151 @@ enum JSONLines {
     // MARK: Reading
 
     /// - Throws: ``TransferError`` for a line that is none of these.
-    static func parse(_ bytes: [UInt8], _ origin: String) throws -> Line {
-        guard let any = try? JSONSerialization.jsonObject(with: Data(bytes)), let line = any as? [String: Any] else {
-            throw TransferError("\(origin): it is no JSON object")
+    static func parse(_ bytes: [UInt8], _ place: TextPlace) throws -> Line {
+        guard let members = try JSONText.parse(bytes, place).members else {
+            throw place.error("it is no JSON object")
         }
-        if let found = line["strata"] {
-            guard let number = found as? Int, number <= version else {
-                throw TransferError("\(origin): the file is of a later version")
-            }
-            var header = Header()
-            header.uuid = line["uuid"] as? String
-            header.model = (line["model"] as? String).flatMap { Data(base64Encoded: $0) }
-            header.metadata = (line["metadata"] as? String).flatMap { Data(base64Encoded: $0) }
-            header.keys = (line["keys"] as? [String: NSNumber] ?? [:]).mapValues(\.uint64Value)
-            return .header(header)
+        let line = Members(place: place, members: members)
+        if line["strata"] != nil { return .header(try header(line)) }
+        if line["end"] != nil {
+            try line.allow(["end", "objects", "links"])
+            return .end(objects: try line.integer("objects"), links: try line.integer("links"))
         }
-        if let relationship = line["link"] as? String, let owner = line["owner"], let member = line["member"] {
-            return .link(
-                TextLink(
-                    relationship: relationship, owner: FieldCoding.text(try field(owner, origin)),
-                    member: FieldCoding.text(try field(member, origin)),
-                    orders: (line["order"] as? [NSNumber])?.map(\.int64Value) ?? []))
-        }
-        guard let entity = line["entity"] as? String, let values = line["values"] as? [String: Any] else {
-            throw TransferError("\(origin): it has no \"entity\" and \"values\"")
-        }
-        var record = TextRecord(entity: entity, uri: line["uri"] as? String, fields: [], origin: origin)
-        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
-            if let list = value as? [Any] {
-                record.links.append((name, try list.map { FieldCoding.text(try field($0, origin)) }))
-            } else {
-                record.fields.append((name, try field(value, origin)))
-            }
-        }
-        return .object(record)
+        return line["link"] != nil ? .link(try link(line)) : .object(try object(line))
     }
 
-    private static func field(_ value: Any, _ origin: String) throws -> Field {
-        switch value {
-        case is NSNull: return .null
-        case let text as String: return .text(text)
-        case let flag as Bool where type(of: value) == Bool.self: return .bool(flag)
-        case let number as NSNumber:
-            // "c" and "B" are what truth values say they are.
-            if ["c", "B"].contains(String(cString: number.objCType)) { return .bool(number.boolValue) }
-            if ["d", "f"].contains(String(cString: number.objCType)) {
-                // Read as a decimal number, whose conversion is not exact in the last place; its digits are.
-                let exact = (number as? NSDecimalNumber).flatMap { Double($0.stringValue) }
-                let real = exact ?? number.doubleValue
-                if real == real.rounded(), abs(real) < 9e15, real != 0 || real.sign == .plus {
-                    return .integer(Int64(real))
+    private static func header(_ line: Members) throws -> Header {
+        let number: Int = try line.integer("strata")
+        guard number <= version else { throw line.place.error("the file is of a later version") }
+        guard number >= 1 else { throw line.place.error("there is no version \(number)") }
+        try line.allow(["strata", "uuid", "model", "metadata", "keys", "files"])
+        var header = Header()
+        header.version = number
+        header.uuid = try line.optionalText("uuid")
+        if let uuid = header.uuid, UUID(uuidString: uuid) == nil { throw line.error("uuid", "it is no UUID") }
+        header.model = try line.data("model")
+        header.metadata = try line.data("metadata")
+        for key in try line.object("keys") ?? [] {
+            guard case .number(let digits) = key.item.value, let number = NumberText(digits)?.integer(UInt64.self),
+                number < 1 << 48
+            else { throw line.place.at(key.item.column).error("it is no primary key") }
+            header.keys[key.name] = number
+        }
+        if let files = try line.object("files") {
+            header.files = [:]
+            for file in files {
+                guard let name = file.item.value.text else {
+                    throw line.place.at(file.item.column).error("it is no name")
                 }
-                return .real(real)
+                header.files?[file.name] = name
             }
-            return .integer(number.int64Value)
-        default: throw TransferError("\(origin): a value is an object or a list of lists")
+        }
+        return header
+    }
+
+    private static func link(_ line: Members) throws -> TextLink {
+        try line.allow(["link", "owner", "member", "order"])
+        guard let owner = line["owner"], let member = line["member"] else {
+            throw line.place.error("a link has an owner and a member")
+        }
+        var orders: [Int64] = []
+        if let order = line["order"] {
+            guard case .list(let items) = order.value else { throw line.error("order", "it is no list") }
+            orders = try items.map { item in
+                guard case .number(let digits) = item.value, let number = NumberText(digits)?.integer(Int64.self) else {
+                    throw line.place.at(item.column).error("it is no place in an order")
+                }
+                return number
+            }
+            guard orders.count == 2 || orders.isEmpty else { throw line.error("order", "a link has two places") }
+        }
+        return TextLink(
+            relationship: try line.text("link"), owner: try field(owner, line.place),
+            member: try field(member, line.place), orders: orders, place: line.place)
+    }
+
+    private static func object(_ line: Members) throws -> TextRecord {
+        guard line["entity"] != nil, let values = try line.object("values") else {
+            throw line.place.error("it has no \"entity\" and \"values\"")
+        }
+        try line.allow(["entity", "uri", "values"])
+        var record = TextRecord(
+            entity: try line.text("entity"), uri: try line.optionalText("uri"), fields: [], place: line.place)
+        record.fields.reserveCapacity(values.count)
+        for value in values {
+            let place = line.place.at(value.item.column)
+            if case .list(let targets) = value.item.value {
+                let fields = try targets.map { target in
+                    TextField(
+                        name: value.name, value: try field(target, line.place), place: line.place.at(target.column))
+                }
+                record.links.append((value.name, place, fields))
+            } else {
+                let name = try field(value.item, line.place)
+                record.fields.append(TextField(name: value.name, value: name, place: place))
+            }
+        }
+        return record
+    }
+
+    private static func field(_ item: JSONItem, _ place: TextPlace) throws -> Field {
+        switch item.value {
+        case .null: return .null
+        case .bool(let value): return .bool(value)
+        case .number(let digits): return .number(digits)
+        case .text(let text): return .text(text)
+        case .list, .object: throw place.at(item.column).error("a value is an object or a list of lists")
+        }
+    }
+
+    /// The members of a line, by name.
+    private struct Members {
+        let place: TextPlace
+        let members: [JSONMember]
+
+        subscript(_ name: String) -> JSONItem? { members.first { $0.name == name }?.item }
+
+        func error(_ name: String, _ problem: String) -> TransferError {
+            place.at(self[name]?.column ?? 0).error(problem)
+        }
+
+        /// What nobody reads would be lost.
+        func allow(_ names: [String]) throws {
+            guard let other = members.first(where: { !names.contains($0.name) }) else { return }
+            throw place.at(other.column).error("such a line has no \(QuotedText.of(String(other.name.prefix(40))))")
+        }
+
+        func optionalText(_ name: String) throws -> String? {
+            guard let item = self[name] else { return nil }
+            if case .null = item.value { return nil }
+            guard let text = item.value.text else { throw error(name, "\"\(name)\" is no text") }
+            return text
+        }
+
+        func text(_ name: String) throws -> String {
+            guard let text = try optionalText(name) else { throw error(name, "\"\(name)\" is no text") }
+            return text
+        }
+
+        func integer(_ name: String) throws -> Int {
+            guard case .number(let digits) = self[name]?.value, let number = NumberText(digits)?.integer(Int.self),
+                number >= 0
+            else { throw error(name, "\"\(name)\" is no number") }
+            return number
+        }
+
+        func data(_ name: String) throws -> Data? {
+            guard let text = try optionalText(name) else { return nil }
+            guard let data = Data(base64Encoded: text), data.base64EncodedString() == text else {
+                throw error(name, "\"\(name)\" is no base64")
+            }
+            return data
+        }
+
+        func object(_ name: String) throws -> [JSONMember]? {
+            guard let item = self[name] else { return nil }
+            guard let members = item.value.members else { throw error(name, "\"\(name)\" is no JSON object") }
+            return members
         }
     }
 }

@@ -2,27 +2,35 @@ import Foundation
 import Strata
 import StrataLog
 
+/// A property of an object of a text file.
+struct TextField {
+    /// The property's name; of a composite's element the path; "@order.NAME" is the place in the order of the
+    /// relationship whose inverse NAME is, "@value.NAME" a property whose name could be taken for something else.
+    var name: String
+    var value: Field
+    /// Where it begins, when it was read.
+    var place: TextPlace
+}
+
 /// One object of a text file.
 struct TextRecord {
     var entity: String
     /// Nil in files that give none: keys are then given out in the order of the file.
     var uri: String?
-    /// By property name; of a composite's element the path; "@order.NAME" is the place in the order of the relationship
-    /// whose inverse NAME is.
-    var fields: [(name: String, value: Field)]
-    /// What to-many relationships that need rows of their own lead to.
-    var links: [(name: String, targets: [String])] = []
-    /// "line 12" and the like, for errors.
-    var origin: String
+    var fields: [TextField]
+    /// What to-many relationships that need rows of their own lead to; each target is a text.
+    var links: [(name: String, place: TextPlace, targets: [TextField])] = []
+    var place: TextPlace
 }
 
 /// One link of a relationship that is to-many at both ends.
 struct TextLink {
     /// "Entity.relationship".
     var relationship: String
-    var owner: String
-    var member: String
+    var owner: Field
+    var member: Field
     var orders: [Int64]
+    var place: TextPlace
 }
 
 /// How objects refer to each other in a text file.
@@ -51,7 +59,12 @@ final class RecordReader {
     private let byNumber: [UInt16: RowLayouts.Rows]
     private let uuid: String
 
-    static let orderPrefix = "@order."
+    /// What is written has no place before.
+    private static let nowhere = TextPlace(line: 0)
+    private static let orderPrefix = "@order."
+    private static let valuePrefix = "@value."
+    /// The column that has the object itself.
+    static let uriColumn = "uri"
 
     init(_ reader: StoreReader, _ keys: ReferenceKeys) throws {
         self.reader = reader
@@ -66,7 +79,8 @@ final class RecordReader {
     }
 
     static func fieldName(_ slot: RowLayouts.Slot) -> String {
-        slot.kind == .position ? orderPrefix + slot.name : slot.name
+        if slot.kind == .position { return orderPrefix + slot.name }
+        return slot.name.hasPrefix("@") || slot.name == uriColumn ? valuePrefix + slot.name : slot.name
     }
 
     func uri(_ ref: ObjectRef) -> String {
@@ -92,16 +106,16 @@ final class RecordReader {
     func forEach(_ rows: RowLayouts.Rows, withSubentities: Bool, _ body: (TextRecord) throws -> Void) throws {
         try reader.forEachRow(root: rows.root) { row in
             guard let own = byNumber[row.entity], withSubentities || own.number == rows.number else { return }
-            var fields: [(name: String, value: Field)] = []
+            var fields: [TextField] = []
             fields.reserveCapacity(own.slots.count)
             for (slot, info) in own.slots.enumerated() {
                 let value =
                     info.kind == .toOne
                     ? try row.reference(slot).map { try name($0) } ?? .null
                     : try FieldCoding.field(row, slot, info.kind)
-                fields.append((Self.fieldName(info), value))
+                fields.append(TextField(name: Self.fieldName(info), value: value, place: Self.nowhere))
             }
-            try body(TextRecord(entity: own.name, uri: uri(row.ref), fields: fields, origin: ""))
+            try body(TextRecord(entity: own.name, uri: uri(row.ref), fields: fields, place: Self.nowhere))
         }
     }
 
@@ -111,8 +125,8 @@ final class RecordReader {
             try body(
                 TextLink(
                     relationship: "\(links.ownerName).\(links.relationship.name)",
-                    owner: FieldCoding.text(try name(owner)), member: FieldCoding.text(try name(member)),
-                    orders: [try row.integer(2) ?? 0, try row.integer(3) ?? 0]))
+                    owner: try name(owner), member: try name(member),
+                    orders: [try row.integer(2) ?? 0, try row.integer(3) ?? 0], place: Self.nowhere))
         }
     }
 }

@@ -1,5 +1,6 @@
 public import Foundation
 public import Strata
+import StrataLog
 import StrataModelFile
 
 /// Writes stores as text and makes stores of it: as JSON Lines, which hold a whole store with its model in one file or
@@ -20,6 +21,8 @@ public struct TextTransfer: Sendable {
         public var objects = 0
         /// Links of relationships that are to-many at both ends.
         public var links = 0
+        /// References to objects that are not there, which were left out.
+        public var dangling = 0
 
         /// Nothing.
         public init() {}
@@ -29,13 +32,16 @@ public struct TextTransfer: Sendable {
     public var keys = ReferenceKeys()
     /// The entities that are written; all if there are none. Those that inherit from them come along.
     public var entities: [String] = []
+    /// Whether references to objects that are not in the text are left out when it is read; they are errors otherwise.
+    /// The text has to be a file then, which can be read twice.
+    public var leavesOutDanglingReferences = false
 
     /// Everything, with references by URI.
     public init() {}
 
     // MARK: Out
 
-    /// Writes JSON Lines.
+    /// Writes JSON Lines. A file has its name when this returns and is durable then; if this throws, nothing is there.
     ///
     /// - Parameters:
     ///   - store: the store's directory.
@@ -61,12 +67,14 @@ public struct TextTransfer: Sendable {
                 report.links += 1
             }
         }
-        try writer.flush()
+        try writer.write(JSONLines.end(objects: report.objects, links: report.links))
+        try writer.finish()
         return report
     }
 
     /// Writes comma-separated values: the objects of one entity to a file, or those of a whole store, with its model,
-    /// to files in a directory.
+    /// to files in a directory. What is made has its name when this returns and is durable then; if this throws,
+    /// nothing is there.
     ///
     /// - Parameters:
     ///   - store: the store's directory.
@@ -78,29 +86,32 @@ public struct TextTransfer: Sendable {
         let records = try RecordReader(try StoreReader(store), keys)
         var report = Report()
         if entities.count == 1, let rows = try chosen(records).first {
-            try CSVFiles.write(rows, records, to: path, &report)
+            let writer = try ByteWriter(path)
+            report.objects = try CSVFiles.write(rows, records, to: writer)
+            try writer.finish()
             return report
         }
         guard path != "-" else {
             throw TransferError("comma-separated values have the columns of one entity: name one")
         }
-        guard !FileManager.default.fileExists(atPath: path) else {
-            throw TransferError("\(path) is there already: an export takes the origin of nothing")
-        }
-        let directory = URL(fileURLWithPath: path, isDirectory: true)
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        try JSONLines.text(try header(records.reader)).write(
-            to: directory.appendingPathComponent(CSVFiles.headerName), atomically: false, encoding: .utf8)
+        var header = try header(records.reader)
+        var names = CSVNames()
         let roots = try chosen(records)
-        for rows in records.reader.layouts.rows
-        where !rows.entity.isAbstract && roots.contains(where: { CSVFiles.isKind(rows.entity, of: $0.entity) }) {
-            let file = directory.appendingPathComponent(rows.name + ".csv").path
-            try CSVFiles.write(rows, records, to: file, &report)
-        }
-        for links in self.links(records) {
-            let name = "\(links.ownerName).\(links.relationship.name)"
-            let file = directory.appendingPathComponent(name + CSVFiles.linkSuffix).path
-            try CSVFiles.write(links, records, to: file, &report)
+        try UnfinishedDirectory.make(path, last: CSVFiles.headerName) { directory in
+            for rows in records.reader.layouts.rows
+            where !rows.entity.isAbstract && roots.contains(where: { CSVFiles.isKind(rows.entity, of: $0.entity) }) {
+                let writer = try directory.writer(names.file(for: [rows.name], suffix: CSVFiles.suffix))
+                report.objects += try CSVFiles.write(rows, records, to: writer)
+                try writer.finish()
+            }
+            for links in self.links(records) {
+                let parts = [links.ownerName, links.relationship.name]
+                let writer = try directory.writer(names.file(for: parts, suffix: CSVFiles.linkSuffix))
+                report.links += try CSVFiles.write(links, records, to: writer)
+                try writer.finish()
+            }
+            header.files = names.names
+            return JSONLines.text(header)
         }
         return report
     }
@@ -136,49 +147,66 @@ public struct TextTransfer: Sendable {
     ///   - path: a file, or "-" for the standard input.
     ///   - url: the new store's directory, which must not exist yet.
     ///   - model: the model; nil for the one in the file.
-    /// - Throws: ``TransferError`` with the line; `CocoaError` when the store cannot be made.
-    /// - Complexity: O(n) with bounded memory; with attributes that name objects, their values are held.
+    /// - Throws: ``TransferError`` with line and column; `CocoaError` when the store cannot be made.
+    /// - Complexity: O(n). In memory are a bit for each object, about 20 bytes for each link and, with attributes that name
+    ///   objects, their values.
     public func readJSONLines(
         _ path: String, to url: URL, model: NSManagedObjectModel? = nil
     ) throws -> Report {
-        let lines = try LineReader(path)
-        var first = try lines.next()
-        var header = JSONLines.Header()
-        if let bytes = first, case .header(let found) = try JSONLines.parse(bytes, "line 1") {
-            header = found
-            first = nil
-        }
-        let (model, settings) = try Self.start(header, model, path)
-        guard keys.attributes.isEmpty || path != "-" else {
-            throw TransferError("attributes that name objects need a file that can be read twice")
-        }
+        let lines = try JSONLineReader(path)
+        let (model, settings) = try Self.start(lines.header, model, path)
+        try expectFile(path)
         var report = Report()
         try StoreBuilder.build(at: url, model: model, settings) { builder in
-            Self.reserve(header, builder)
-            let inserter = try RecordInserter(builder, keys)
-            if !keys.attributes.isEmpty {
-                let lines = try LineReader(path)
-                while let bytes = try lines.next() {
-                    if case .object(let record) = try JSONLines.parse(bytes, "line \(lines.number)") {
-                        try inserter.note(record)
-                    }
+            Self.reserve(lines.header, builder)
+            let inserter = try RecordInserter(builder, keys, leavesOutDangling: leavesOutDanglingReferences)
+            if readsTwice {
+                try JSONLineReader(path).forEach { line in
+                    if case .object(let record) = line { try inserter.note(record) }
                 }
             }
             inserter.beginWriting()
-            func insert(_ bytes: [UInt8]) throws {
-                if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x0D }) { return }
-                let origin = "line \(lines.number)"
-                switch try JSONLines.parse(bytes, origin) {
-                case .header: throw TransferError("\(origin): a second header")
+            try lines.forEach { line in
+                switch line {
                 case .object(let record): try inserter.insert(record)
-                case .link(let link): try inserter.insert(link, origin)
+                case .link(let link): try inserter.insert(link)
+                case .header, .end: break
                 }
             }
-            if let first { try insert(first) }
-            while let bytes = try lines.next() { try insert(bytes) }
+            try expectAll(inserter) { missing in
+                guard path != "-" else { return nil }
+                var place: TextPlace?
+                try JSONLineReader(path).forEach { line in
+                    switch line {
+                    case .object(let record): place = place ?? inserter.place(of: missing, in: record)
+                    case .link(let link): place = place ?? inserter.place(of: missing, in: link)
+                    case .header, .end: break
+                    }
+                }
+                return place
+            }
             report = inserter.report
         }
         return report
+    }
+
+    /// Whether all objects have to be known before the first one is written.
+    private var readsTwice: Bool { !keys.attributes.isEmpty || leavesOutDanglingReferences }
+
+    private func expectFile(_ path: String) throws {
+        guard path == "-" else { return }
+        guard keys.attributes.isEmpty else {
+            throw TransferError("attributes that name objects need a file that can be read twice")
+        }
+        guard !leavesOutDanglingReferences else {
+            throw TransferError("leaving out references to what is not there needs a file that can be read twice")
+        }
+    }
+
+    /// Refuses references to objects that have not come.
+    private func expectAll(_ inserter: RecordInserter, _ find: (ObjectRef) throws -> TextPlace?) throws {
+        guard let missing = inserter.missing else { return }
+        throw inserter.error(missing: missing, try find(missing))
     }
 
     /// Makes a store of comma-separated values: of the directory that ``writeCSV(_:to:)`` makes, or of one entity's
@@ -188,22 +216,28 @@ public struct TextTransfer: Sendable {
     ///   - path: the directory, the file, or "-" for the standard input.
     ///   - url: the new store's directory, which must not exist yet.
     ///   - model: the model; nil for the one in the directory.
-    /// - Throws: ``TransferError`` with file and line; `CocoaError` when the store cannot be made.
-    /// - Complexity: O(n) with bounded memory; with attributes that name objects, their values are held.
+    /// - Throws: ``TransferError`` with file, line and column; `CocoaError` when the store cannot be made.
+    /// - Complexity: O(n). In memory are a bit for each object, about 20 bytes for each link and, with attributes that name
+    ///   objects, their values.
     public func readCSV(_ path: String, to url: URL, model: NSManagedObjectModel? = nil) throws -> Report {
         let files = try CSVFiles(path, entity: entities.count == 1 ? entities[0] : nil)
         let (model, settings) = try Self.start(files.header, model, path)
-        guard keys.attributes.isEmpty || path != "-" else {
-            throw TransferError("attributes that name objects need a file that can be read twice")
-        }
+        try expectFile(path)
         var report = Report()
         try StoreBuilder.build(at: url, model: model, settings) { builder in
             Self.reserve(files.header, builder)
-            let inserter = try RecordInserter(builder, keys)
-            if !keys.attributes.isEmpty { try files.forEachRecord { try inserter.note($0) } }
+            let inserter = try RecordInserter(builder, keys, leavesOutDangling: leavesOutDanglingReferences)
+            if readsTwice { try files.forEachRecord { try inserter.note($0) } }
             inserter.beginWriting()
             try files.forEachRecord { try inserter.insert($0) }
-            try files.forEachLink { try inserter.insert($0, $1) }
+            try files.forEachLink { try inserter.insert($0) }
+            try expectAll(inserter) { missing in
+                guard path != "-" else { return nil }
+                var place: TextPlace?
+                try files.forEachRecord { place = place ?? inserter.place(of: missing, in: $0) }
+                try files.forEachLink { place = place ?? inserter.place(of: missing, in: $0) }
+                return place
+            }
             report = inserter.report
         }
         return report
