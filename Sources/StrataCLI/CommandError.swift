@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Strata
 import StrataLog
@@ -32,6 +33,7 @@ extension CommandError {
     /// What the command ends with when its work has thrown: exit codes and the like stay what they are.
     static func reported(_ error: any Error) -> any Error {
         switch error {
+        case let error as TransferError where error.isBrokenPipe: ExitCode.success
         case is CocoaError, is StoreError, is PredicateFormatError, is ModelError, is TransferError: CommandError(error)
         default: error
         }

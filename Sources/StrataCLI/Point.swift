@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Strata
+import StrataTransfer
 
 /// A point of the past, as it is written on the command line: a transaction's number or a time.
 enum Point: ExpressibleByArgument {
@@ -24,12 +25,7 @@ enum Point: ExpressibleByArgument {
         if text.drop(while: { $0 != "T" }).count == "T00:00".count { text += ":00" }
         let time = text.drop { $0 != "T" }
         if !time.contains(where: { $0 == "Z" || $0 == "+" || $0 == "-" }) { text += "Z" }
-        for fraction in [false, true] {
-            if let date = try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: fraction)) {
-                return date
-            }
-        }
-        return nil
+        return DateText.seconds(text).map { Date(timeIntervalSinceReferenceDate: $0) }
     }
 
     /// A time to the millisecond, in UTC.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import StrataModelFile
+import StrataTransfer
 
 /// The forms in which results are printed.
 enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -124,8 +125,6 @@ final class RecordWriter {
         return isNumeric ? space + text : text + space
     }
 
-    private static func quoted(_ text: String) -> String {
-        guard text.contains(where: { $0 == "\"" || $0 == "," || $0.isNewline }) else { return text }
-        return "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\""
-    }
+    /// Empty texts and null look alike: results are for reading.
+    private static func quoted(_ text: String) -> String { text.isEmpty ? text : CSVText.field(text) }
 }

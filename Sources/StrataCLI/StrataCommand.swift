@@ -23,8 +23,8 @@ struct StrataCommand: AsyncParsableCommand {
             Points of the past (--at, --after) are transaction numbers, or times such as 2026-05-01, \
             2026-05-01T12:00:00 (UTC) or 2026-05-01T12:00:00+02:00.
 
-            Exit codes: 0 done; 1 the store or the request failed; 2 verify found damage; 3 there is no such object; \
-            64 the command line is wrong.
+            Exit codes: 0 done; 1 the store, the request or the output failed; 2 verify found damage; 3 there is no such \
+            object; 64 the command line is wrong.
             """,
         subcommands: [
             Info.self, Verify.self, Backup.self, Compact.self, History.self, Dump.self, Get.self, Query.self,
@@ -34,9 +34,22 @@ struct StrataCommand: AsyncParsableCommand {
     static func main() async {
         // A program that is started with them closed must not print into what it opens next.
         StandardDescriptors.occupy()
-        // A file that may not grow is an error, like a full disk, and no reason to be killed.
+        // A file that may not grow is an error then, as a full disk is, and not the end of the process.
         signal(SIGXFSZ, SIG_IGN)
-        await main(nil)
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            guard exitCode(for: error) == .success else { exit(withError: error) }
+            // Help that was asked for is a result like others.
+            let text = fullMessage(for: error)
+            if !text.isEmpty { Terminal.output.write(text + "\n") }
+            Terminal.output.flush()
+        }
     }
 }
 

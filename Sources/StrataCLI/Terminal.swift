@@ -1,3 +1,5 @@
+import ArgumentParser
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -34,7 +36,8 @@ final class Terminal {
         if buffer.count >= Self.bufferByteCount { flush() }
     }
 
-    /// Writes what is buffered. Ends the process when nobody reads any more.
+    /// Writes what is buffered. Ends the process when that is not possible: quietly when nobody reads any more, with a
+    /// message and ``ExitCodes/failure`` when results would be lost.
     func flush() {
         var start = 0
         while start < buffer.count {
@@ -46,12 +49,24 @@ final class Terminal {
                 #endif
             }
             if count < 0 {
-                if errno == EINTR { continue }
-                _exit(errno == EPIPE ? 0 : 1)
+                let error = errno
+                if error == EINTR { continue }
+                fail(error)
+                break
             }
             start += count
         }
         buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// Progress and messages may get lost.
+    private func fail(_ error: Int32) {
+        guard descriptor == STDOUT_FILENO else { return }
+        if error == EPIPE { _exit(0) }
+        buffer.removeAll()
+        Self.messages.write("Error: the standard output cannot be written: \(String(cString: strerror(error)))\n")
+        Self.messages.flush()
+        _exit(ExitCodes.failure.rawValue)
     }
 }
 
