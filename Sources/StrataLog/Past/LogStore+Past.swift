@@ -48,48 +48,18 @@ extension LogStore {
         return 0
     }
 
-    /// The number of the last transaction that was committed at a time or before; 0 if none was.
+    /// The number of the last transaction up to which none was committed after a time; 0 if the first one was.
     ///
-    /// Where the clock was set back, the transactions up to the first later one count.
+    /// Where the clock was set back, transactions behind a later one do not count, whatever their times are.
     ///
     /// - Parameter nanoseconds: since 1970-01-01 00:00 UTC.
     /// - Throws: `.expired` when everything retained is later, though something was committed before; `.io`,
     ///   `.corruption`.
-    /// - Complexity: reads one header of each of O(log segments) segments, and the headers of one segment; where
-    ///   compaction has taken that away, what it wrote down of the transactions.
+    /// - Complexity: reads the headers of about a thousand records once the store knows the times of those before; the
+    ///   first call reads the headers of all records up to the time, and what compaction wrote down of those it took
+    ///   away.
     public func sequence(atNanoseconds nanoseconds: Int64) throws(StoreError) -> UInt64 {
-        let snapshot = snapshot
-        if snapshot.timestampNanoseconds <= nanoseconds { return snapshot.sequence }
-        var walker = try RecordWalker(snapshot: snapshot) { _, first in
-            (first?.timestampNanoseconds ?? .max) <= nanoseconds
-        }
-        var found: UInt64?
-        while let record = try walker.next() {
-            if record.header.timestampNanoseconds > nanoseconds {
-                if record.header.sequence == (found ?? 0) + 1 { return found ?? 0 }
-                return try archivedSequence(atNanoseconds: nanoseconds, after: found, snapshot)
-            }
-            found = record.header.sequence
-        }
-        return try archivedSequence(atNanoseconds: nanoseconds, after: found, snapshot)
-    }
-
-    /// As ``sequence(atNanoseconds:)`` where the transactions after `found` lay in segments that are gone.
-    private func archivedSequence(
-        atNanoseconds nanoseconds: Int64, after found: UInt64?, _ snapshot: Snapshot
-    ) throws(StoreError) -> UInt64 {
-        var found = found
-        var history = try HistoryReader(snapshot: snapshot, after: found ?? 0)
-        while let transaction = try history.next() {
-            if transaction.timestampNanoseconds > nanoseconds {
-                if let found { return found }
-                guard transaction.sequence == 1 else {
-                    throw PastSnapshotBuilder.expired(transaction.sequence - 2, first: transaction.sequence)
-                }
-                return 0
-            }
-            found = transaction.sequence
-        }
-        return found ?? snapshot.sequence
+        var search = TimeSearch(snapshot: snapshot, nanoseconds: nanoseconds)
+        return try search.run()
     }
 }

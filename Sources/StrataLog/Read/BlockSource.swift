@@ -29,6 +29,8 @@ final class BlockSource: MemoryHolder {
     private let expectedByteCount = Atomic<Int>(firstReadByteCount)
     /// Where transactions lie.
     let transactionOffsets = TransactionOffsets()
+    /// By when they were committed.
+    let transactionTimes = TransactionTimes()
     /// Where the valid bytes end of segments that a failed flush made the log leave.
     private let abandoned = AdaptiveMutex(NumberTable<Int>())
 
@@ -140,6 +142,7 @@ final class BlockSource: MemoryHolder {
     func abandon(behind position: LogPosition) {
         abandoned.withLock { $0[position.segment] = position.offset }
         transactionOffsets.forget(behind: position)
+        transactionTimes.forget()
     }
 
     /// Whether a place lies behind the valid bytes of a segment that a failed flush made the log leave.

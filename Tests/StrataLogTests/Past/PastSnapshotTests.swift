@@ -141,6 +141,41 @@ import Testing
         #expect(try store.sequence(atNanoseconds: times[0] - 1) == 0)
     }
 
+    /// Clocks are set back: what follows a later transaction is not of an earlier time, across segments, compaction and
+    /// what is remembered of the times.
+    @Test func timesGoByTheLongestBeginningOfWhichNothingIsLater() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SeededGenerator(seed: seed)
+        let times = Mutex<[Int64]>((0..<400).map { Int64($0 * 10) + .random(in: -200...200, using: &random) + 1_000 })
+        let given = times.withLock { $0 }
+        let next = Mutex(0)
+        var options = StoreTests.options()
+        options.clock = { next.withLock { given[min($0, given.count - 1)] } }
+        options.segmentMaximumBytes = 64 << 10
+        let store = try LogStore.open(
+            "/store", in: MemoryFileSystem(), options: options, schema: SampleSchema.schema)
+        let department = try StoreTests.makeDepartment(store)
+        for index in 1..<150 {
+            next.withLock { $0 = index }
+            _ = try StoreTests.insert(store, 40, department: department)
+        }
+        func check() throws {
+            var history = try store.history(after: 0)
+            var committed: [Int64] = []
+            while let transaction = try history.next() { committed.append(transaction.timestampNanoseconds) }
+            for time in stride(from: Int64(700), through: 2_800, by: 35) {
+                let wanted = committed.firstIndex { $0 > time } ?? committed.count
+                #expect(try store.sequence(atNanoseconds: time) == UInt64(wanted), "seed \(seed), \(time)")
+            }
+        }
+        try check()
+        let transaction = store.makeTransaction()
+        for (ref, version) in try contents(of: store) { try transaction.delete(ref, replacing: version) }
+        _ = try store.commit(transaction)
+        #expect(try store.compact().segments > 0)
+        try check()
+    }
+
     private func contents(of store: LogStore) throws -> [(ObjectRef, RowVersion)] {
         var found: [(ObjectRef, RowVersion)] = []
         try store.snapshot.forEachRun(root: SampleSchema.person) { run throws(StoreError) in

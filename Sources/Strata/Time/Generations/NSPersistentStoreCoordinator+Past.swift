@@ -10,11 +10,13 @@ extension NSPersistentStoreCoordinator {
     /// try context.setQueryGenerationFrom(coordinator.queryGeneration(at: .now.addingTimeInterval(-86_400)))
     /// ```
     ///
-    /// Where the clock was set back, the transactions up to the first later one count.
+    /// The transactions before the first later one count. Where the clock was set back, what follows that one does not,
+    /// whatever its time.
     ///
     /// - Throws: `CocoaError` 134070 when a store does not retain its history from there on; the store's error when it
     ///   cannot be read.
-    /// - Complexity: reads the headers of one segment of each store's log. Objects are read when a context reads them.
+    /// - Complexity: reads the headers of about a thousand transactions, the first time those of all transactions up to
+    ///   the time. Objects are read when a context reads them.
     public final func queryGeneration(at date: Date) throws -> NSQueryGenerationToken {
         let nanoseconds = Self.nanoseconds(date)
         return try pastToken { handle throws(StoreError) in try handle.log.sequence(atNanoseconds: nanoseconds) }

@@ -48,10 +48,9 @@ struct HistoryExecutor {
         try handle.catchUp()
         let conversion = HistoryConversion(handle, control)
         var first = conversion.history.start - 1
-        var date: Date?
         switch request.bound {
         case .token(let token): first = try conversion.history.sequence(after: token, handle)
-        case .date(let limit): date = limit
+        case .date(let date): first = max(first, try lastNotAfter(date, handle))
         }
         let needsChanges: Bool =
             switch request.resultType {
@@ -62,7 +61,6 @@ struct HistoryExecutor {
         var transactions: [NSPersistentHistoryTransaction] = []
         while let entry = try reader.next() {
             try control?.checkRead()
-            if let date, HistoryConversion.date(entry) <= date { continue }
             let transaction = try conversion.transaction(entry, withChanges: needsChanges)
             guard try filter.takes(transaction) else { continue }
             if request.resultType == .count, filter.dropsCountedChanges {
@@ -72,6 +70,16 @@ struct HistoryExecutor {
             transactions.append(transaction)
         }
         return transactions
+    }
+
+    /// The last transaction up to which none is later than a date: where the clock was set back, what follows a later
+    /// one belongs to the history after the date, too, as it does for a generation of that date.
+    private func lastNotAfter(_ date: Date, _ handle: StoreHandle) throws(StoreError) -> UInt64 {
+        do throws(StoreError) {
+            return try handle.log.sequence(atNanoseconds: NSPersistentStoreCoordinator.nanoseconds(date))
+        } catch  where error.code == .expired {
+            return 0
+        }
     }
 
     // MARK: Deleting
