@@ -83,6 +83,33 @@ import Testing
         #expect(manager.container == nil)
     }
 
+    /// A read-only opening ran the first handler, and ended in what that could not save.
+    @Test(arguments: [NSSQLiteStoreType, NSBinaryStoreType, NSXMLStoreType])
+    func aStoreThatIsOpenedReadOnlyIsNotMigrated(_ type: String) throws {
+        let store = try Self.filled(type)
+        var calls: [String] = []
+        let manager = Self.stages { calls.append($0) }
+        let readOnly: [AnyHashable: Any] = Self.options(manager)
+            .merging([NSReadOnlyPersistentStoreOption: true]) { $1 }
+        // Without the automatic option, and with a way that no stage knows, too.
+        let plain: [AnyHashable: Any] = [
+            NSReadOnlyPersistentStoreOption: true, NSPersistentStoreStagedMigrationManagerOptionKey: manager,
+        ]
+        for (model, options) in [(Self.version(3), readOnly), (Self.version(3), plain), (Self.version(4), readOnly)] {
+            let failure = store.failure(model, options)
+            #expect(failure?.code == NSPersistentStoreIncompatibleVersionHashError)
+            #expect(failure?.text.contains("read-only") == true)
+        }
+        #expect(calls.isEmpty)
+        try store.with(Self.version(1), readOnly) { context throws in #expect(try context.all("Person").count == 20) }
+        // It was left as it is: it can be migrated.
+        try store.with(Self.version(3), Self.options(manager)) { context throws in
+            #expect(try context.all("Person").count == 20)
+        }
+        try store.with(Self.version(3), readOnly) { context throws in #expect(try context.all("Person").count == 20) }
+        #expect(calls == ["will 1", "did split"])
+    }
+
     @Test func aModelThatIsNowhereToBeFoundIsAnError() throws {
         let store = try Self.filled()
         let failure = store.failure(Self.version(4), Self.options(Self.stages()))
