@@ -7,8 +7,9 @@ extension StoreHandle {
     /// Whether an error says that something in the store cannot be read, now or ever.
     static func isReadFailure(_ error: StoreError) -> Bool {
         switch error.code {
-        case .corruption, .unsupportedFormat, .io: true
-        case .locked, .readOnly, .conflict, .tooLarge, .schemaMismatch, .notFound, .expired, .closed, .invalidArgument,
+        // What has expired is as lost to whoever reads the past as what is damaged.
+        case .corruption, .unsupportedFormat, .io, .expired: true
+        case .locked, .readOnly, .conflict, .tooLarge, .schemaMismatch, .notFound, .closed, .invalidArgument,
             .cancelled:
             false
         }
@@ -24,7 +25,8 @@ extension StoreHandle {
         guard Self.isReadFailure(error) else { return }
         let isNew = log.damage.note(error, object: object, value: value)
         guard isNew || stopsOnDamage else { return }
-        let text = "Strata: error: the store at \(path) has a damaged place: \(error.description)"
+        let what = error.code == .expired ? "is read as of a time that has expired in part" : "has a damaged place"
+        let text = "Strata: error: the store at \(path) \(what): \(error.description)"
         StandardDescriptors.writeError("\(text)\n")
         if stopsOnDamage { fatalError(text) }
         // An observer may wait for a thread that waits until this one has searched.

@@ -133,7 +133,10 @@ public final class Block: @unchecked Sendable {
             found = try shape(header.schemaVersion, header.entity)
         } catch {
             bytes.deallocate()
-            throw error
+            // Who meets it again is to know it by its place.
+            guard error.code == .expired else { throw error }
+            throw StoreError(
+                .expired, error.message, path: error.path, segment: location.segment, offset: location.byteOffset)
         }
         guard let found, found.stored.slots.count == header.slotCount else {
             bytes.deallocate()

@@ -230,6 +230,57 @@ import Testing
         }
     }
 
+    /// What has expired read as nil without a word, where nothing can be thrown.
+    @Test(arguments: ["value", "child", "member", "refresh", "existing", "fetch"])
+    func whatHasExpiredIsAFailureOfReading(_ way: String) throws {
+        let store = try MigratedStore()
+        _ = try Self.filled(store)
+        try store.with(Self.model(1), Self.options) { context throws in
+            let coordinator = try #require(context.persistentStoreCoordinator)
+            try coordinator.compact(try #require(coordinator.persistentStores.first))
+            let past = try coordinator.past(coordinator.queryGeneration(atTransaction: 2))
+            try Self.expectFailure(in: past, way)
+        }
+    }
+
+    private static func expectFailure(in past: NSPersistentStoreCoordinator, _ way: String) throws {
+        let shown = NSManagedObjectContext(.privateQueue)
+        shown.persistentStoreCoordinator = past
+        let store = try #require(past.persistentStores.first)
+        try shown.performAndWait {
+            let people = try shown.all("Person")
+            let person = try #require(people.first)
+            var isThrown = false
+            switch way {
+            case "value": #expect(person.value(forKey: "age") == nil)
+            case "refresh":
+                shown.refresh(person, mergeChanges: true)
+                #expect(person.value(forKey: "age") == nil)
+            case "child":
+                let child = NSManagedObjectContext(.privateQueue)
+                child.parent = shown
+                child.performAndWait { #expect(child.object(with: person.objectID).value(forKey: "age") == nil) }
+            case "member": #expect(people.last?.value(forKey: "team") == nil)
+            case "existing":
+                #expect(throws: CocoaError.self) { try shown.existingObject(with: person.objectID) }
+                isThrown = true
+            default:
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+                request.returnsObjectsAsFaults = false
+                #expect { try shown.fetch(request) } throws: { ($0 as? CocoaError)?.code == .persistentStoreOperation }
+                isThrown = true
+            }
+            if !isThrown { #expect(try past.damage(of: store).count > 0) }
+            // Whoever can be told is told.
+            #expect {
+                _ = try shown.existingObject(
+                    with: way == "member" ? people[people.count - 1].objectID : person.objectID)
+            } throws: {
+                ($0 as? CocoaError)?.code == .persistentStoreOperation
+            }
+        }
+    }
+
     @Test func aGenerationOfOtherStoresIsRefused() throws {
         let (store, other) = (try MigratedStore(), try MigratedStore())
         _ = try Self.filled(store)
