@@ -24,6 +24,31 @@ struct ErrorTextTests {
         }
     }
 
+    /// Warnings are parallel to predicates: one without a message of its own was an error without a text.
+    @Test(arguments: [[], [""]] as [[String]])
+    func aFailedPredicateNamesEntityAndProperty(_ warnings: [String]) throws {
+        let entity = GraphModel.entity("Thing")
+        let (name, other) = (
+            GraphModel.attribute("name", .stringAttributeType), GraphModel.attribute("other", .stringAttributeType)
+        )
+        for attribute in [name, other] {
+            attribute.setValidationPredicates(
+                [NSPredicate(format: "SELF BEGINSWITH 'x'")], withValidationWarnings: warnings)
+        }
+        entity.properties = [name, other]
+        let store = try TestStore(.memory, makeModel([entity]))
+        let context = store.context()
+        try context.performAndWait {
+            let object = NSManagedObject(entity: entity, insertInto: context)
+            object.setValue(Self.secret, forKey: "name")
+            Self.check(try Self.error { try context.save() }, code: 1550, says: "Thing.name is not valid", "BEGINSWITH")
+            object.setValue(Self.secret, forKey: "other")
+            Self.check(
+                try Self.error { try context.save() }, code: 1560, says: "Multiple validation errors occurred.",
+                "Thing.name is not valid", "Thing.other is not valid")
+        }
+    }
+
     private static func error(_ body: () throws -> Void) throws -> any Error {
         do { try body() } catch { return error }
         throw CocoaError(.featureUnsupported)

@@ -12,7 +12,8 @@ struct ValidationTexts {
         _ code: CocoaError.Code, _ entity: String, _ key: String, value: Any?, predicate: NSPredicate?, bound: Int?,
         message: String?
     ) {
-        if let message {
+        // A model that is written in code may have empty ones, to have one for each predicate.
+        if let message, !message.isEmpty {
             (description, reason) = (message, "\(entity).\(key): \(message)")
             return
         }
