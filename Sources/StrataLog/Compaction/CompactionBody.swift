@@ -77,7 +77,8 @@ struct CompactionBody {
 
     init() {}
 
-    init(_ bytes: UnsafeRawBufferPointer) throws(MalformedBytes) {
+    /// - Parameter bounds: what the log before it allows it to claim.
+    init(_ bytes: UnsafeRawBufferPointer, within bounds: ChangeBounds = .none) throws(MalformedBytes) {
         var reader = ByteReader(bytes)
         for _ in 0..<(try reader.readCount(minimumByteCount: 4)) {
             let word = try reader.read(UInt32.self)
@@ -92,7 +93,7 @@ struct CompactionBody {
         ageSequence = try reader.read()
         guard ageSequence <= RecordHeader.maximumSequence else { throw reader.malformed("age") }
         for block in blocks where block.role == .updated { rows.append(try Self.readRows(&reader)) }
-        var room = TransactionBody.maximumCount
+        var room = bounds.objectMaximum(blockCount: blocks.count)
         for _ in 0..<(try reader.readCount(minimumByteCount: 6)) {
             absent.append(try Self.readAbsent(&reader, &room))
         }

@@ -81,7 +81,8 @@ struct TransactionBody {
 
     init() {}
 
-    init(_ bytes: UnsafeRawBufferPointer) throws(MalformedBytes) {
+    /// - Parameter bounds: what the log before it allows it to claim.
+    init(_ bytes: UnsafeRawBufferPointer, within bounds: ChangeBounds = .none) throws(MalformedBytes) {
         var reader = ByteReader(bytes)
         author = try reader.readString()
         contextName = try reader.readString()
@@ -93,11 +94,11 @@ struct TransactionBody {
         for _ in 0..<(try reader.readCount(minimumByteCount: 4)) {
             largeValueByteCounts.append(Int(try reader.read(UInt32.self)) * Location.alignmentBytes)
         }
-        var room = Self.maximumCount
+        var room = bounds.referenceMaximum(blockCount: blocks.count)
         for _ in 0..<(try reader.readCount(minimumByteCount: 6)) {
             postings.append(try Self.readPostings(&reader, &room))
         }
-        room = Self.maximumCount
+        room = bounds.objectMaximum(blockCount: blocks.count)
         for _ in 0..<(try reader.readCount(minimumByteCount: 7)) {
             changes.append(try Self.readChange(&reader, blockCount: blocks.count, &room))
         }
@@ -175,7 +176,7 @@ struct TransactionBody {
     ) throws(MalformedBytes) -> Int {
         let count = Int(try reader.read(UInt32.self))
         guard count <= groupMaximumCount, count <= room else {
-            throw reader.malformed("\(count) changes in one group, \(maximumCount - room) before")
+            throw reader.malformed("\(count) changes in one group, where there is room for \(room)")
         }
         room -= count
         return count

@@ -23,6 +23,8 @@ struct LogReplayer {
     private(set) var blockCount = 0
     private(set) var rowCount = 0
     private var layout: StoreLayout
+    /// Of the schemas that have been read.
+    private var referencesPerObject: Int
     private var ordered: OrderedReplay
 
     init(base: Snapshot, storeState: StoreState, durable: LogPosition) {
@@ -30,6 +32,7 @@ struct LogReplayer {
         edit = SnapshotEdit(base: base)
         self.storeState = storeState
         layout = base.layout
+        referencesPerObject = ChangeBounds.referencesPerObject(storeState.schemas)
         ordered = OrderedReplay(base)
         end = LogWriter.End(position: base.end, sequence: base.sequence, checksum: base.checksum)
         self.durable = durable
@@ -52,7 +55,9 @@ struct LogReplayer {
             let contents: RecordContents
             do throws(StoreError) {
                 contents = try RecordContents(
-                    bytes, header: header, segment: reader.segment, offset: offset, source: source)
+                    bytes, header: header, segment: reader.segment, offset: offset, source: source,
+                    within: ChangeBounds(
+                        keyCount: ChangeBounds.keyCount(storeState), referencesPerObject: referencesPerObject))
             } catch {
                 // The disk refusing to read is no damage that could be cut off.
                 guard error.code != .io else { throw error }
@@ -154,6 +159,7 @@ struct LogReplayer {
         guard new.schemas != before else { return }
         source.setSchemas(new.schemas)
         layout = StoreLayout(new.schemas)
+        referencesPerObject = ChangeBounds.referencesPerObject(new.schemas)
         let snapshot = try edit.finish(end: end.position, checksum: end.checksum)
         edit = SnapshotEdit(
             base: snapshot.with(snapshot.ordered.lifted(from: before, to: new.schemas)), layout: layout)
@@ -179,11 +185,24 @@ struct LogReplayer {
         }
         for (id, changes) in references { try edit.change(id, changes) }
         for change in body.changes where change.kind == .delete {
+            try expectKnown(change.keys, of: change.entity)
             try edit.remove(change.keys, entity: change.entity)
             ordered.touch(change.keys, root: layout.root(ofEntity: change.entity))
         }
         for list in body.postings {
             try edit.change(list.postingsID, list.changes)
+        }
+    }
+
+    /// Keys beyond the greatest that was given out belong to no object that could go.
+    private func expectKnown(_ keys: [UInt64], of entity: UInt16) throws(StoreError) {
+        guard let greatest = keys.max() else { return }
+        let root = layout.root(ofEntity: entity)
+        let next = storeState.nextKeys.first { $0.root == root }?.next ?? 1
+        guard greatest < next else {
+            throw corrupt(
+                "object \(greatest) of entity \(entity) is said to be gone, but keys were given out up to \(next - 1)",
+                end.position.segment, end.position.offset)
         }
     }
 
@@ -200,7 +219,10 @@ struct LogReplayer {
                 storeState.raiseNextKey(root: root, to: min(table.keys.upperBound + 1, ObjectRef.maximumKey))
             }
         }
-        for group in body.absent { try edit.setAbsent(group.keys, entity: group.entity) }
+        for group in body.absent {
+            try expectKnown(group.keys, of: group.entity)
+            try edit.setAbsent(group.keys, entity: group.entity)
+        }
         if let first = body.transactions.first, let last = body.transactions.last {
             storeState.compaction.add(.init(first: first.sequence, last: last.sequence, position: position))
         }

@@ -92,6 +92,63 @@ import Testing
         }
     }
 
+    /// Records of 400 bytes made a reader go through eight million deletions, references or absent keys, and take half
+    /// a gigabyte for them.
+    @Test(arguments: ["deletions", "beyond", "references", "absent", "absent beyond"])
+    func aRecordThatClaimsMoreThanThereIsIsDamage(_ claim: String) throws {
+        let files = try Self.files()
+        let store = try Self.open(files)
+        let people = try StoreTests.insert(store, 2, department: .null)
+        let snapshot = store.snapshot
+        let million = (1...UInt64(TransactionBody.groupMaximumCount)).map { $0 }
+        func deletions(_ keys: [UInt64]) -> TransactionBody.ChangeRecord {
+            TransactionBody.ChangeRecord(
+                entity: SampleSchema.person, kind: .delete, changed: SlotSet(), keys: keys,
+                replacedSequences: keys.map { _ in 1 }, tombstoneBlocks: [])
+        }
+        var (transaction, compaction) = (TransactionBody(), CompactionBody())
+        switch claim {
+        case "deletions": transaction.changes = (0..<2).map { _ in deletions(million) }
+        case "beyond": transaction.changes = [deletions([people[1].key + 1])]
+        case "references":
+            let change = PostingChange(target: people[0], referrer: people[1], isRemoval: false)
+            let list = TransactionBody.PostingChanges(postingsID: 1, changes: million.map { _ in change })
+            transaction.postings = (0..<2).map { _ in list }
+        case "absent":
+            compaction.absent = (0..<2).map { _ in .init(entity: SampleSchema.person, keys: million) }
+        default: compaction.absent = [.init(entity: SampleSchema.person, keys: [people[1].key + 1])]
+        }
+        let isTransaction = !claim.hasPrefix("absent")
+        let image = RecordImage.plain(
+            isTransaction ? .transaction : .compaction,
+            body: isTransaction ? transaction.encoded() : compaction.encoded(),
+            placement: RecordPlacement(
+                storeUUID: snapshot.source.storeUUID, position: snapshot.end,
+                sequence: snapshot.sequence + (isTransaction ? 1 : 0), timestampNanoseconds: 0,
+                previousChecksum: snapshot.checksum, durable: snapshot.end))
+        #expect(image.bytes.count <= 1_024)
+        // As the writer that died left it: without a checkpoint of its own.
+        let copy = try Self.files()
+        for path in [files.segment(snapshot.end.segment), files.manifest] {
+            let source = try files.fileSystem.open(path, .read)
+            var bytes = [UInt8](repeating: 0, count: Int(try source.byteCount()))
+            _ = try bytes.withUnsafeMutableBytes { try source.readPrefix(into: $0, at: 0) }
+            let target = try copy.fileSystem.open(path, .create)
+            try bytes.withUnsafeBytes { try target.writeAll([$0], at: 0) }
+        }
+        let file = try copy.fileSystem.open(files.segment(snapshot.end.segment), .readWrite)
+        try file.writeAll([UnsafeRawBufferPointer(image.bytes)], at: Int64(snapshot.end.offset))
+        // It is refused, or cut off as what was never finished; the two objects stay.
+        do {
+            let reopened = try Self.open(copy)
+            #expect(reopened.snapshot.sequence == snapshot.sequence)
+            #expect(reopened.snapshot.count(entity: SampleSchema.person) == 2)
+            #expect(reopened.recovery.tornByteCount > 0)
+        } catch {
+            #expect(error.code == .corruption)
+        }
+    }
+
     /// A segment that follows another log than the one that is there: one of them differs, length, number of
     /// transactions or checksum.
     @Test(arguments: [(64, 0, 0), (0, 1, 0), (0, 0, 1)] as [(length: Int, sequence: UInt64, checksum: UInt32)])
