@@ -85,7 +85,7 @@ let package = Package(
             ],
             swiftSettings: settings),
         // Model files: no part of these may depend on Strata, since the plugin's tool has to build in seconds.
-        .target(name: "StrataModelFile", swiftSettings: settings),
+        .target(name: "StrataModelFile", dependencies: ["CStrataSupport"], swiftSettings: settings),
         .target(name: "StrataModelXML", dependencies: ["StrataModelFile"], swiftSettings: settings),
         .executableTarget(
             name: "StrataModelTool", dependencies: ["StrataModelFile", "StrataModelXML", "CStrataSupport"],
@@ -177,7 +177,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "StrataTests",
-            dependencies: ["Strata", "StrataSchema", "StrataRuntime", "CoreData", "StrataTestKit"],
+            dependencies: ["Strata", "StrataSchema", "StrataModelFile", "StrataRuntime", "CoreData", "StrataTestKit"],
             sources: sweepsOnly
                 ? [
                     "Context/Conflicts/ConflictModel.swift", "Context/Saving/LargeSaveTests.swift",

@@ -33,9 +33,9 @@ public struct VersionedModel: Equatable, Sendable {
     /// Writes the versions as a directory of compiled models with a "VersionInfo.plist" that names the current one.
     /// Files that are there already and have the same bytes are left alone; other compiled models are removed.
     ///
-    /// The property list has an entry for each version, as that of Apple's tools, for programs that list the versions.
-    /// The version hashes in them are left out, since only the library computes them. Not atomic: it is for build
-    /// directories.
+    /// The property list has an entry for each version, as that of Apple's tools, with Strata's version hashes of its
+    /// entities. Those of a version with derived attributes are left out, since only the library computes them. Not
+    /// atomic: it is for build directories.
     ///
     /// - Throws: ``ModelFileError`` with `unwritable`.
     public func writeCompiled(to directory: URL) throws {
@@ -44,15 +44,10 @@ public struct VersionedModel: Equatable, Sendable {
             files[version.name + ".mom"] = try CompiledModel.data(of: version.document)
         }
         do {
-            let noHashes: [String: Data] = [:]
-            let info: [String: Any] = [
-                "NSManagedObjectModel_CurrentVersionName": currentName,
-                "NSManagedObjectModel_VersionHashes": Dictionary(
-                    versions.map { ($0.name, noHashes) }, uniquingKeysWith: { first, _ in first }),
-            ]
-            files["VersionInfo.plist"] = try PropertyListSerialization.data(
-                fromPropertyList: info, format: .xml, options: 0)
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            let info = VersionInfo(self)
+            // Its bytes may differ though it says the same.
+            if VersionInfo(in: directory) != info { files["VersionInfo.plist"] = try info.data() }
             for name in try FileManager.default.contentsOfDirectory(atPath: directory.path)
             where name.hasSuffix(".mom") && files[name] == nil {
                 try FileManager.default.removeItem(at: directory.appendingPathComponent(name))

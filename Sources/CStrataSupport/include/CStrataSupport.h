@@ -7,6 +7,7 @@
 #include "StrataArguments.h"
 #include "StrataClasses.h"
 #include "StrataColumns.h"
+#include "StrataDigest.h"
 #include "StrataFile.h"
 #include "StrataHeap.h"
 #include "StrataLock.h"

@@ -27,11 +27,8 @@ struct AppleVersionHashes {
 
     /// A directory of versions: its property list has the hashes.
     private mutating func addVersions(in directory: URL) {
-        guard let data = try? Data(contentsOf: directory.appendingPathComponent("VersionInfo.plist")),
-            let list = try? PropertyListFile.dictionary(data),
-            let versions = list["NSManagedObjectModel_VersionHashes"] as? [String: [String: Data]]
-        else { return }
-        for (name, hashes) in versions where !name.contains("/") {
+        guard let info = VersionInfo(in: directory), !info.isOwn else { return }
+        for (name, hashes) in info.hashes where !name.contains("/") {
             guard let model = NSManagedObjectModel(contentsOf: directory.appendingPathComponent(name + ".mom")) else {
                 continue
             }

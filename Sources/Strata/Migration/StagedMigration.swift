@@ -207,8 +207,8 @@ struct StagedMigration {
             }
         }
         let bundles = [Bundle.main] + Bundle.allBundles
-        let candidates = stored + NSManagedObjectModel.models(in: bundles, allVersions: true)
-        guard let found = candidates.first(where: { $0.versionChecksum == checksum }) else {
+        let own = stored.first { $0.versionChecksum == checksum }
+        guard let found = own ?? NSManagedObjectModel.version(withChecksum: checksum, in: bundles) else {
             throw NSManagedObjectModelReference.notFound("There is no model for the checksum \(checksum).")
         }
         return found

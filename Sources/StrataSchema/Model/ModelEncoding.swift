@@ -1,4 +1,5 @@
 import Foundation
+import StrataModelFile
 
 /// What reader and writer of encoded models share.
 ///

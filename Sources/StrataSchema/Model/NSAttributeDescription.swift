@@ -1,4 +1,5 @@
 import Foundation
+import StrataModelFile
 
 /// A value that every object of an entity has, of one type.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+import StrataModelFile
 import StrataSupport
 
 /// An attribute made of others: its value is a dictionary from the elements' names to their values.

@@ -1,4 +1,5 @@
 import Foundation
+import StrataModelFile
 
 /// An attribute that is computed from others when an object is saved.
 ///

@@ -1,4 +1,5 @@
 import Foundation
+import StrataModelFile
 import StrataSupport
 import Synchronization
 

@@ -1,4 +1,5 @@
 import Foundation
+import StrataModelFile
 
 /// A column of a fetch with dictionary results, or of an index, that is computed by an expression. It is not a
 /// property of an entity.

@@ -1,4 +1,5 @@
 import Foundation
+import StrataModelFile
 
 /// A property whose value is the result of a fetch request. Its request may refer to `$FETCH_SOURCE`, the object, and
 /// `$FETCHED_PROPERTY`, this description.

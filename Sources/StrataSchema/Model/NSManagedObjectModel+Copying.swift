@@ -15,25 +15,31 @@ extension NSManagedObjectModel {
         }
     }
 
-    /// Combines the versions of entities that a store was written with, found in any of several models.
+    /// The model that a store was written with, found among several models.
+    ///
+    /// A model all of whose entities the store has, in the same versions, is taken as a whole: the result is equal to
+    /// it, whatever the hashes do not count. A store of several models is that of all of them, combined. Only entities
+    /// that are left then are taken one by one, as of a store that was written with a configuration.
     ///
     /// - Parameters:
-    ///   - models: the models to look in, the first match counts.
+    ///   - models: the models to look in. Of models with the same hashes the first one counts.
     ///   - metadata: the store's metadata, with the hashes under `NSStoreModelVersionHashesKey`.
     /// - Returns: nil if an entity of the store is in none of the models in that version.
+    /// - Complexity: O(n) in the size of the models.
     public convenience init?(byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]) {
-        guard let stored = metadata[NSStoreModelVersionHashesKey] as? [String: Data] else { return nil }
-        var found: [NSEntityDescription] = []
-        for (name, hash) in stored.sorted(by: { $0.key < $1.key }) {
-            let candidates = models.lazy.compactMap { $0.entitiesByName[name] }
-            guard let entity = candidates.first(where: { $0.versionHash == hash }) else { return nil }
-            found.append(entity)
-        }
+        guard let search = StoredVersionSearch(metadata),
+            let match = try? search.match(models.map { VersionCandidate($0) })
+        else { return nil }
+        self.init(match)
+    }
+
+    /// What a search has found.
+    convenience init(_ match: StoredVersionSearch.Match) {
         self.init()
-        _ = adopt(copiesOf: found)
-        for model in models where found.contains(where: { $0.owningModel === model }) {
-            versionIdentifiers.formUnion(model.versionIdentifiers)
-        }
+        for model in match.wholes { merge(model) }
+        guard !match.parts.isEmpty else { return }
+        _ = adopt(copiesOf: match.parts)
+        for part in match.parts { versionIdentifiers.formUnion(part.owningModel?.versionIdentifiers ?? []) }
     }
 
     /// Makes this empty model what another is; the other is empty afterwards.

@@ -84,29 +84,54 @@ extension NSManagedObjectModel {
         return models.isEmpty ? nil : NSManagedObjectModel(byMerging: models)
     }
 
-    /// Combines the versions of entities that a store was written with, from all versions of all models in the
-    /// resources of bundles.
+    /// The model that a store was written with, found among all versions of all models in the resources of bundles, as
+    /// `init(byMerging:forStoreMetadata:)` finds it.
     ///
     /// - Parameters:
     ///   - bundles: nil for the main bundle, with the bundles of resources beside the program.
     ///   - metadata: the store's metadata.
     /// - Returns: nil if an entity of the store is not there in that version.
+    /// - Complexity: reads the version that is found, and those whose hashes no list beside them has.
     public class func mergedModel(
         from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]
     ) -> NSManagedObjectModel? {
-        NSManagedObjectModel(byMerging: models(in: bundles, allVersions: true), forStoreMetadata: metadata)
+        guard let search = StoredVersionSearch(metadata) else { return nil }
+        let files = (bundles ?? ModelBundles.program).flatMap { versionFiles(in: $0) }
+        let listed = ListedVersions()
+        if let match = try? search.match(files.compactMap { listed.candidate(at: $0) }) {
+            return NSManagedObjectModel(match)
+        }
+        // A list that somebody has left behind may be that of other versions.
+        guard listed.wereUsed else { return nil }
+        return NSManagedObjectModel(
+            byMerging: files.compactMap { NSManagedObjectModel(contentsOf: $0) }, forStoreMetadata: metadata)
     }
 
-    package static func models(in bundles: [Bundle]?, allVersions: Bool = false) -> [NSManagedObjectModel] {
-        var models: [NSManagedObjectModel] = []
-        for bundle in bundles ?? ModelBundles.program {
-            let directories = resources(of: bundle, withExtension: "momd")
-            let files = resources(of: bundle, withExtension: "mom")
-            let versions = allVersions ? directories.flatMap { modelFiles(in: $0) } : directories
-            let sorted = (versions + files).sorted { $0.path < $1.path }
-            models += sorted.compactMap { NSManagedObjectModel(contentsOf: $0) }
+    /// The first version of a model in the resources of bundles that has a checksum.
+    package static func version(withChecksum checksum: String, in bundles: [Bundle]) -> NSManagedObjectModel? {
+        let files = bundles.flatMap { versionFiles(in: $0) }
+        let listed = ListedVersions()
+        for file in files {
+            guard let candidate = listed.candidate(at: file),
+                ModelTables.checksum(of: candidate.hashes) == checksum, let model = try? candidate.model()
+            else { continue }
+            return model
         }
-        return models
+        guard listed.wereUsed else { return nil }
+        return files.lazy.compactMap { NSManagedObjectModel(contentsOf: $0) }.first { $0.versionChecksum == checksum }
+    }
+
+    package static func models(in bundles: [Bundle]?) -> [NSManagedObjectModel] {
+        (bundles ?? ModelBundles.program).flatMap { bundle in
+            ["momd", "mom"].flatMap { resources(of: bundle, withExtension: $0) }.sorted { $0.path < $1.path }
+                .compactMap { NSManagedObjectModel(contentsOf: $0) }
+        }
+    }
+
+    /// All versions of all models in the resources of a bundle.
+    private static func versionFiles(in bundle: Bundle) -> [URL] {
+        let versions = resources(of: bundle, withExtension: "momd").flatMap { modelFiles(in: $0) }
+        return (versions + resources(of: bundle, withExtension: "mom")).sorted { $0.path < $1.path }
     }
 
     package static func resources(of bundle: Bundle, withExtension name: String) -> [URL] {
@@ -119,10 +144,7 @@ extension NSManagedObjectModel {
             throw ModelError(.unreadable, "\(url.path): no such file")
         }
         guard isDirectory.boolValue else { return url }
-        if let info = try? Data(contentsOf: url.appendingPathComponent("VersionInfo.plist")),
-            let list = try? PropertyListFile.dictionary(info),
-            let name = list["NSManagedObjectModel_CurrentVersionName"] as? String, !name.contains("/")
-        {
+        if let name = VersionInfo(in: url)?.currentName, !name.contains("/") {
             return url.appendingPathComponent(name + ".mom")
         }
         let files = modelFiles(in: url)

@@ -1,4 +1,5 @@
 import Foundation
+import StrataModelFile
 import StrataRuntime
 import StrataSupport
 import Synchronization
@@ -139,8 +140,8 @@ open class NSManagedObjectModel: NSObject, NSSecureCoding, NSCopying, @unchecked
         tables.load()?.versionChecksum ?? ModelTables.checksum(of: entityVersionHashesByName)
     }
 
-    /// Whether a store can be opened with a configuration of the model as it is: whether the hashes that the store
-    /// carries are those of the configuration's entities, no more and no less.
+    /// Whether a store can be opened with a configuration of the model as it is: whether the store has the
+    /// configuration's entities, and all that it has are the model's, in the same versions.
     ///
     /// - Parameters:
     ///   - configuration: nil for all entities.
@@ -151,7 +152,9 @@ open class NSManagedObjectModel: NSObject, NSSecureCoding, NSCopying, @unchecked
         guard let entities = entities(forConfigurationName: configuration),
             let stored = metadata[NSStoreModelVersionHashesKey] as? [String: Data]
         else { return false }
-        return stored == Dictionary(entities.map { ($0.name ?? "", $0.versionHash) }, uniquingKeysWith: { $1 })
+        let byName = entitiesByName
+        return entities.allSatisfy { stored[$0.name ?? ""] != nil }
+            && stored.allSatisfy { byName[$0.key]?.versionHash == $0.value }
     }
 
     /// Returns a changeable copy of the model and everything in it.

@@ -1,4 +1,5 @@
 import Foundation
+import StrataModelFile
 import StrataSupport
 
 /// A property of an entity: an attribute, a relationship, a fetched property or an expression.

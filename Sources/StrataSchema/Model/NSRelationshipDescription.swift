@@ -1,4 +1,5 @@
 import Foundation
+import StrataModelFile
 import StrataSupport
 
 /// What happens to the objects at the other end when an object is deleted.

@@ -1,4 +1,5 @@
 import Foundation
+import StrataModelFile
 import Testing
 
 @testable import Strata
@@ -24,6 +25,51 @@ import Testing
         let zoo = ZooModel()
         #expect(zoo.dog.versionHash.count == 32)
         #expect(zoo.model.versionChecksum == "W8KxkdpcywTA11Y/5Q7teM7nt6PAe5J+DfeAKv/BUDw=")
+    }
+
+    /// The build plugin lists them beside compiled models, and the library takes them for its own.
+    @Test func aDocumentHasTheHashesOfItsModel() throws {
+        #expect(try ZooModel().model.document().versionHashes() == ZooModel().model.entityVersionHashesByName)
+        var count = 0
+        for seed in UInt64(1)...200 {
+            var generator = ModelGenerator(seed: seed)
+            let model = generator.model()
+            model.versionIdentifiers = []
+            guard let document = try? model.document() else { continue }
+            let read = try NSManagedObjectModel(document: document)
+            let isDerived =
+                document.entities.contains { $0.attributes.contains { $0.isDerived } }
+                || document.composites.contains { $0.attributes.contains { $0.isDerived } }
+            let hashes = document.versionHashes()
+            #expect((hashes == nil) == isDerived, "seed \(seed)")
+            guard let hashes else { continue }
+            #expect(hashes == read.entityVersionHashesByName, "seed \(seed)")
+            count += 1
+        }
+        #expect(count > 20)
+    }
+
+    @Test func aDocumentThatIsNoModelHasNoHashes() {
+        var document = ModelDocument()
+        #expect(document.versionHashes() == [:])
+        document.entities = [ModelDocument.Entity(name: "A"), ModelDocument.Entity(name: "B")]
+        #expect(document.versionHashes()?.count == 2)
+        document.entities[0].parentName = "B"
+        document.entities[1].parentName = "A"
+        #expect(document.versionHashes() == nil)
+        document.entities[1].parentName = "C"
+        #expect(document.versionHashes() == nil)
+        document.entities[1] = ModelDocument.Entity(name: "A")
+        #expect(document.versionHashes() == nil)
+        var part = ModelDocument.Attribute(name: "part", type: .composite)
+        part.compositeName = "Loop"
+        document.entities = [ModelDocument.Entity(name: "A")]
+        document.entities[0].attributes = [part]
+        #expect(document.versionHashes() == nil)
+        var loop = ModelDocument.Composite(name: "Loop")
+        loop.attributes = [part]
+        document.composites = [loop]
+        #expect(document.versionHashes() == nil)
     }
 
     static let changing: [(String, @Sendable (ZooModel) -> Void)] = [
@@ -121,10 +167,17 @@ import Testing
         zoo.model.setEntities([zoo.person], forConfigurationName: "People")
         let all: [String: Any] = [NSStoreModelVersionHashesKey: zoo.model.entityVersionHashesByName]
         #expect(zoo.model.isConfiguration(withName: nil, compatibleWithStoreMetadata: all))
-        #expect(!zoo.model.isConfiguration(withName: "People", compatibleWithStoreMetadata: all))
+        // A store of the whole model opens with a part of it, but no other way round.
+        #expect(zoo.model.isConfiguration(withName: "People", compatibleWithStoreMetadata: all))
         let people: [String: Any] = [NSStoreModelVersionHashesKey: ["Person": zoo.person.versionHash]]
         #expect(zoo.model.isConfiguration(withName: "People", compatibleWithStoreMetadata: people))
         #expect(!zoo.model.isConfiguration(withName: "Other", compatibleWithStoreMetadata: people))
+        #expect(!zoo.model.isConfiguration(withName: nil, compatibleWithStoreMetadata: people))
+        let gone = zoo.model.entityVersionHashesByName.merging(["Gone": Data([1])]) { first, _ in first }
+        for name in ["People", nil] {
+            let metadata: [String: Any] = [NSStoreModelVersionHashesKey: gone]
+            #expect(!zoo.model.isConfiguration(withName: name, compatibleWithStoreMetadata: metadata))
+        }
         #expect(!zoo.model.isConfiguration(withName: nil, compatibleWithStoreMetadata: [:]))
         zoo.person.versionHashModifier = "2"
         #expect(!zoo.model.isConfiguration(withName: "People", compatibleWithStoreMetadata: people))
