@@ -65,44 +65,44 @@ extension ContentsReader {
             return nil
         }
         guard let seconds = Double(text), seconds.isFinite else {
-            attributes.report(.error, "\(name)=\"\(text)\" is no number of seconds")
+            attributes.report(.warning, "\(name)=\"\(text)\" is no number of seconds and is ignored")
             return nil
         }
         return .date(seconds)
     }
 
-    /// What a text means as a value of a type; what it cannot mean is reported.
+    /// What a text means as a value of a type. What it cannot mean is left out; that, and what means a value only by
+    /// being converted, is reported.
     private func value(
         _ text: String, of type: ModelDocument.AttributeType, name: String, _ attributes: ElementAttributes
     ) -> ModelDocument.Value? {
-        if type == .string { return .string(text) }
-        if text.isEmpty { return nil }
-        let read: ModelDocument.Value? =
-            switch type {
-            case .integer16: Int16(text).map { .integer(Int64($0)) }
-            case .integer32: Int32(text).map { .integer(Int64($0)) }
-            case .integer64: Int64(text).map { .integer($0) }
-            case .double, .float: Double(text).map { .real($0) }
-            case .decimal: Self.isDecimal(text) ? .decimal(text) : nil
-            // An attribute that was a number once may have kept one.
-            case .boolean: (ElementAttributes.flag(text) ?? Double(text).map { $0 != 0 }).map { .boolean($0) }
-            case .uuid: UUID(uuidString: text).map { .string($0.uuidString) }
-            case .uri: URL(string: text).map { _ in .string(text) }
-            case .undefined, .string, .date, .binary, .transformable, .objectID, .composite: nil
-            }
-        if let read { return read }
+        guard !text.isEmpty || type == .string else { return nil }
+        switch ValueText(text, of: type) {
+        case .exact(let value): return value
+        case .converted(let value):
+            attributes.report(
+                .warning,
+                "\(name)=\"\(text)\" is no value of type \(type.rawValue); \(Self.text(of: value)) is taken for it")
+            return value
+        case .unfit: break
+        }
         switch type {
         case .undefined, .date, .binary, .transformable, .objectID, .composite:
             // Xcode leaves such texts behind when the type of an attribute is changed, and does not look at them.
             attributes.report(.warning, "\(name)=\"\(text)\" is ignored, since the attribute is a \(type.rawValue)")
         case .integer16, .integer32, .integer64, .double, .float, .decimal, .boolean, .uuid, .uri, .string:
-            attributes.report(.error, "\(name)=\"\(text)\" is no value of type \(type.rawValue)")
+            attributes.report(.warning, "\(name)=\"\(text)\" is no value of type \(type.rawValue) and is ignored")
         }
         return nil
     }
 
-    private static func isDecimal(_ text: String) -> Bool {
-        text.utf8.count <= 256 && text.wholeMatch(of: /[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?/) != nil
+    private static func text(of value: ModelDocument.Value) -> String {
+        switch value {
+        case .integer(let number): "\(number)"
+        case .real(let number): "\(number)"
+        case .decimal(let text): text
+        default: "\(value)"
+        }
     }
 
     func readRelationship(_ element: ModelElement, owner: String) -> ModelDocument.Relationship {

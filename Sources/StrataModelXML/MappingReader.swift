@@ -82,10 +82,12 @@ struct MappingReader {
         let parts = path.split(separator: "/").map { String($0) }
         guard let version = parts.last, version.hasSuffix(".xcdatamodel") else { return nil }
         let container = parts.dropLast().last.flatMap { $0.hasSuffix(".xcdatamodeld") ? $0 : nil }
-        guard let container else { return models.first { $0.lastPathComponent == version } }
+        guard let container else {
+            return models.first { $0.lastPathComponent == version && !XcodeModel.isOlderThanXML($0) }
+        }
         return models.filter { $0.lastPathComponent == container }
             .map { $0.appendingPathComponent(version, isDirectory: true) }
-            .first { FileManager.default.fileExists(atPath: $0.path) }
+            .first { FileManager.default.fileExists(atPath: $0.path) && !XcodeModel.isOlderThanXML($0) }
     }
 
     // MARK: Mappings

@@ -25,6 +25,8 @@ public enum XcodeModel {
 
     /// Reads a model and says what is wrong in it. Files from anywhere are safe to try.
     ///
+    /// Versions in the form of Xcode 3 are left out with a warning, unless there is no other or it is the current one.
+    ///
     /// - Parameters:
     ///   - url: an ".xcdatamodeld", an ".xcdatamodel" or a "contents" file.
     ///   - linting: whether to add what ``ModelLint`` finds: errors in all versions, warnings in the current one.
@@ -45,13 +47,23 @@ public enum XcodeModel {
             throw ModelFileError(.unreadable, "\(url.path): \(error.localizedDescription)")
         }
         guard !names.isEmpty else { throw ModelFileError(.unreadable, "\(url.path): there is no version in it") }
-        let current = try currentName(in: url, among: names)
+        func location(_ name: String) -> URL {
+            url.appendingPathComponent(name + ".xcdatamodel", isDirectory: true)
+        }
+        let older = Set(names.filter { isOlderThanXML(location($0)) })
+        let current = try currentName(in: url, among: names, older)
         var reading = Reading(
             model: VersionedModel(versions: [], currentName: current),
             diagnostics: [])
         for name in names {
+            if older.contains(name), name != current {
+                var diagnostic = ModelDiagnostic(.warning, "\(formIsOlder), and is left out")
+                diagnostic.file = location(name).path
+                reading.diagnostics.append(diagnostic)
+                continue
+            }
             let part = try readVersion(
-                at: url.appendingPathComponent(name + ".xcdatamodel", isDirectory: true), name: name,
+                at: location(name), name: name,
                 lint: linting ? (name == current ? .warning : .error) : nil)
             reading.model.versions.append(part.version)
             reading.diagnostics += part.diagnostics
@@ -133,11 +145,8 @@ public enum XcodeModel {
             throw ModelFileError(.unreadable, "\(url.path): no such file")
         }
         let file = isDirectory.boolValue ? url.appendingPathComponent("contents") : url
-        if isDirectory.boolValue, !FileManager.default.fileExists(atPath: file.path),
-            FileManager.default.fileExists(atPath: url.appendingPathComponent("elements").path)
-        {
-            throw ModelFileError(
-                .unreadable, "\(url.path): this form is older than Xcode 4.3; open and save the model in Xcode")
+        if isOlderThanXML(url) {
+            throw ModelFileError(.unreadable, "\(url.path): \(formIsOlder); open and save the model in Xcode")
         }
         let data: Data
         do {
@@ -149,12 +158,24 @@ public enum XcodeModel {
         return (VersionedModel.Version(name: name, document: read.document), read.diagnostics)
     }
 
+    private static let formIsOlder = "this form is older than Xcode 4.3"
+
+    /// Whether a version is in Xcode 3's form: archives of the editor's own classes.
+    static func isOlderThanXML(_ version: URL) -> Bool {
+        func holds(_ name: String) -> Bool {
+            FileManager.default.fileExists(atPath: version.appendingPathComponent(name).path)
+        }
+        return holds("elements") && !holds("contents")
+    }
+
     /// The current version: what ".xccurrentversion" names, or the only one.
-    private static func currentName(in directory: URL, among names: [String]) throws -> String {
+    private static func currentName(
+        in directory: URL, among names: [String], _ older: Set<String>
+    ) throws -> String {
         let file = directory.appendingPathComponent(".xccurrentversion")
         guard FileManager.default.fileExists(atPath: file.path) else {
             // Xcode does without the file while there is one version, and takes the first one if somebody lost it.
-            return names[0]
+            return names.first { !older.contains($0) } ?? names[0]
         }
         guard let data = try? Data(contentsOf: file),
             let list = try? PropertyListFile.dictionary(data),

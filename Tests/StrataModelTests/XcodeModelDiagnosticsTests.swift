@@ -25,15 +25,31 @@ import Testing
         ),
         (
             "<attribute name=\"a\" attributeType=\"Integer 16\" defaultValueString=\"40000\"/>",
-            "f:4: error: Item.a: defaultValueString=\"40000\" is no value of type Integer 16"
+            "f:4: warning: Item.a: defaultValueString=\"40000\" is no value of type Integer 16 and is ignored"
         ),
         (
             "<attribute name=\"a\" attributeType=\"Decimal\" defaultValueString=\"1,5\"/>",
-            "f:4: error: Item.a: defaultValueString=\"1,5\" is no value of type Decimal"
+            "f:4: warning: Item.a: defaultValueString=\"1,5\" is no value of type Decimal and is ignored"
         ),
         (
             "<attribute name=\"a\" attributeType=\"Boolean\" defaultValueString=\"maybe\"/>",
-            "f:4: error: Item.a: defaultValueString=\"maybe\" is no value of type Boolean"
+            "f:4: warning: Item.a: defaultValueString=\"maybe\" is no value of type Boolean and is ignored"
+        ),
+        (
+            "<attribute name=\"a\" attributeType=\"Integer 32\" defaultValueString=\"NO\"/>",
+            "f:4: warning: Item.a: defaultValueString=\"NO\" is no value of type Integer 32; 0 is taken for it"
+        ),
+        (
+            "<attribute name=\"a\" attributeType=\"UUID\" defaultValueString=\"empy\"/>",
+            "f:4: warning: Item.a: defaultValueString=\"empy\" is no value of type UUID and is ignored"
+        ),
+        (
+            "<attribute name=\"a\" attributeType=\"Date\" defaultDateTimeInterval=\"now\"/>",
+            "f:4: warning: Item.a: defaultDateTimeInterval=\"now\" is no number of seconds and is ignored"
+        ),
+        (
+            "<attribute name=\"a\" attributeType=\"Integer 64\" minValueString=\"0.0\"/>",
+            "f:4: warning: Item.a: minValueString=\"0.0\" is no value of type Integer 64; 0 is taken for it"
         ),
         (
             "<attribute name=\"a\" attributeType=\"Date\" defaultValueString=\"now\"/>",
@@ -83,6 +99,55 @@ import Testing
         let version = try #require(try XcodeModel.model(contentsOf: file).versions.first)
         let attributes = version.document.entities.flatMap(\.attributes)
         #expect(attributes.map(\.defaultValue) == [.boolean(expected)])
+    }
+
+    static let misfits: [(ModelDocument.AttributeType, String, ModelDocument.Value?)] =
+        [ModelDocument.AttributeType.integer16, .integer32, .integer64].flatMap { type in
+            [
+                (type, "0.0", .integer(0)), (type, "NO", .integer(0)), (type, "YES", .integer(1)),
+                (type, "true", .integer(1)), (type, "1.0", .integer(1)), (type, "-2.9", .integer(-2)),
+                (type, "1e3", .integer(1000)), (type, "-0.5", .integer(0)), (type, "1e300", nil), (type, "nan", nil),
+                (type, "99999999999999999999", nil), (type, "12 px", nil), (type, "nil", nil),
+            ]
+        } + [
+            (.integer16, "32768", nil), (.integer16, "32767.5", .integer(32767)), (.integer16, "-32769.0", nil),
+            (.integer32, "2147483648.0", nil), (.integer64, "9223372036854775808.0", nil),
+            (.double, "YES", .real(1)), (.double, "NO", .real(0)), (.double, "1,5", nil), (.double, "abc", nil),
+            (.float, "YES", .real(1)), (.float, "NO", .real(0)), (.float, "-", nil),
+            (.decimal, "YES", .decimal("1")), (.decimal, "NO", .decimal("0")), (.decimal, "1.5.2", nil),
+            (.boolean, "maybe", nil), (.uuid, "empy", nil), (.uuid, "0", nil), (.date, "0", nil), (.date, "NO", nil),
+            (.binary, "00", nil), (.transformable, "x", nil), (.undefined, "x", nil), (.composite, "x", nil),
+            (.objectID, "x", nil),
+        ]
+
+    /// A model of a shipped program could not be built, since Xcode's compiler takes such texts: its 259 tests did not
+    /// run.
+    @Test(arguments: misfits)
+    func aDefaultValueOfAnotherTypeIsAWarning(
+        type: ModelDocument.AttributeType, text: String, expected: ModelDocument.Value?
+    ) throws {
+        let xml = ModelFixtures.model(
+            "<attribute name=\"a\" attributeType=\"\(type.rawValue)\" defaultValueString=\"\(text)\"/>")
+        let (document, diagnostics) = try XcodeModel.read(Data(xml.utf8), file: "f")
+        #expect(document.entities.first?.attributes.map(\.defaultValue) == [expected])
+        let diagnostic = try #require(diagnostics.first)
+        #expect(diagnostics.count == 1 && diagnostic.severity == .warning)
+        #expect("\(diagnostic)".hasPrefix("f:4: warning: Item.a: defaultValueString=\"\(text)\" is "))
+    }
+
+    @Test func limitsOfAnotherTypeAreWarnings() throws {
+        let xml = ModelFixtures.model(
+            """
+            <attribute name="a" attributeType="Integer 16" minValueString="-1.0" maxValueString="many"/>
+            <attribute name="b" attributeType="String" minValueString="2.0" maxValueString="YES"/>
+            <attribute name="c" attributeType="Date" minDateTimeInterval="soon" maxDateTimeInterval="5"/>
+            """)
+        let (document, diagnostics) = try XcodeModel.read(Data(xml.utf8), file: "f")
+        let attributes = try #require(document.entities.first?.attributes)
+        #expect(attributes.map(\.minimum) == [.integer(-1), .integer(2), nil])
+        #expect(attributes.map(\.maximum) == [nil, .integer(1), .date(5)])
+        #expect(diagnostics.map(\.property) == ["a", "a", "b", "b", "c"].sorted())
+        #expect(diagnostics.allSatisfy { $0.severity == .warning })
     }
 
     @Test func anErrorStopsReadingAsAModelAndAWarningDoesNot() throws {

@@ -113,4 +113,41 @@ import Testing
             #expect(error?.message.contains("open and save the model in Xcode") == true)
         }
     }
+
+    private func writeOlder(_ name: String, to bundle: URL) throws {
+        let version = bundle.appendingPathComponent(name + ".xcdatamodel", isDirectory: true)
+        try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
+        for file in ["elements", "layout"] {
+            try Data("bplist00".utf8).write(to: version.appendingPathComponent(file))
+        }
+    }
+
+    /// One version of Xcode 3's form stopped the build of all others, which nobody needed it for.
+    @Test(arguments: ["Shop 2", nil]) func aVersionOlderThanXMLIsLeftOutWithAWarning(current: String?) throws {
+        try ModelFixtures.withDirectory { directory in
+            let bundle = directory.appendingPathComponent("Shop.xcdatamodeld", isDirectory: true)
+            let xml = ModelFixtures.model("<attribute name=\"a\" attributeType=\"String\"/>")
+            try ModelFixtures.write(["Shop 2": xml, "Shop 3": xml], current: current, to: bundle)
+            try writeOlder("Shop", to: bundle)
+            for linting in [false, true] {
+                let reading = try XcodeModel.read(contentsOf: bundle, linting: linting)
+                #expect(reading.model.versions.map(\.name) == ["Shop 2", "Shop 3"])
+                #expect(reading.model.currentName == "Shop 2")
+                let diagnostic = try #require(reading.diagnostics.first)
+                #expect(reading.diagnostics.count == 1 && diagnostic.severity == .warning)
+                #expect(diagnostic.file == bundle.appendingPathComponent("Shop.xcdatamodel").path)
+                #expect(diagnostic.message == "this form is older than Xcode 4.3, and is left out")
+            }
+        }
+    }
+
+    @Test(arguments: [true, false]) func aCurrentVersionOlderThanXMLIsAnError(hasOthers: Bool) throws {
+        try ModelFixtures.withDirectory { directory in
+            let bundle = directory.appendingPathComponent("Shop.xcdatamodeld", isDirectory: true)
+            try writeOlder("Shop", to: bundle)
+            if hasOthers { try ModelFixtures.write(["A": ModelFixtures.complete], current: "Shop", to: bundle) }
+            let error = #expect(throws: ModelFileError.self) { try XcodeModel.read(contentsOf: bundle) }
+            #expect(error?.message.contains("Shop.xcdatamodel: this form is older") == true)
+        }
+    }
 }

@@ -3,7 +3,8 @@ import StrataTestKit
 
 /// A model as Apple's compiler writes it: teams with ordered members, and leaders who are persons.
 enum AppleArchive {
-    static func model(inheritedToo: Bool = false) -> [UInt8] {
+    /// - Parameter defaultAge: a text in the place of the number that persons have as their age at first.
+    static func model(inheritedToo: Bool = false, defaultAge: String? = nil) -> [UInt8] {
         let writer = ArchiveWriter()
         let (team, person, leader) = (writer.reserve(), writer.reserve(), writer.reserve())
         let (members, teamOf) = (writer.reserve(), writer.reserve())
@@ -58,7 +59,10 @@ enum AppleArchive {
             ])
         let age = attribute(
             "age", 100,
-            [("NSDefaultValue", .integer(18)), ("NSUserInfo", writer.dictionary([("a", writer.string("b"))]))])
+            [
+                ("NSDefaultValue", defaultAge.map { writer.string($0) } ?? .integer(18)),
+                ("NSUserInfo", writer.dictionary([("a", writer.string("b"))])),
+            ])
         writer.fill(
             members, "NSRelationshipDescription",
             [

@@ -44,6 +44,17 @@ import Testing
         #expect(document.fetchRequests.first?.sorts == [ModelDocument.Sort(key: "age", isAscending: false)])
     }
 
+    /// Xcode's editor keeps texts of an attribute's earlier type, and a model with one of them could not be loaded.
+    @Test func aDefaultValueOfAnotherTypeIsLeftOutWithANote() throws {
+        let file = try AppleModelFile(AppleArchive.model(defaultAge: "empy"))
+        let note = try #require(file.notes.first)
+        #expect(file.notes.count == 1 && note.contains("age: the default value is none of type Integer 16"))
+        let age = try #require(file.document.entity(named: "Person")?.attributes.first)
+        #expect(age.name == "age" && age.defaultValue == nil)
+        let model = try NSManagedObjectModel(document: file.document)
+        #expect(model.entitiesByName["Person"]?.attributesByName["age"]?.defaultValue == nil)
+    }
+
     @Test func aCompiledModelOfApplesIsLoaded() throws {
         let scratch = try Scratch()
         let directory = scratch.url("Model.momd")

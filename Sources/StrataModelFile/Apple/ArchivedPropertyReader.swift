@@ -69,11 +69,7 @@ struct ArchivedPropertyReader {
         if type == .transformable || type == .undefined {
             attribute.valueClassName = try object.string("NSAttributeValueClassName")
         }
-        let defaultValue = try object.value("NSDefaultValue")
-        attribute.defaultValue = try ArchivedConstants.value(defaultValue).map { Self.fitted($0, to: type) }
-        if case .object(let value) = defaultValue, attribute.defaultValue == nil {
-            notes.append("\(path): the default value, a \(value.className), is not read")
-        }
+        try readDefaultValue(&attribute)
         let flags = try object.integer("NSFlagsKey") ?? 0
         attribute.preservesValueOnDeletion = flags & Self.preservedFlag != 0
         if flags & ~Self.preservedFlag != 0 { notes.append("\(path): the flags \(flags) are not read") }
@@ -89,6 +85,35 @@ struct ArchivedPropertyReader {
         if type == .composite { try readElements(&attribute) }
         Self.takeLimits(&attribute)
         return attribute
+    }
+
+    private mutating func readDefaultValue(_ attribute: inout ModelDocument.Attribute) throws {
+        let archived = try object.value("NSDefaultValue")
+        if let value = try ArchivedConstants.value(archived).map({ Self.fitted($0, to: attribute.type) }) {
+            guard Self.fits(value, attribute.type) else {
+                notes.append("\(path): the default value is none of type \(attribute.type.rawValue) and is not read")
+                return
+            }
+            attribute.defaultValue = value
+        } else if case .object(let value) = archived {
+            notes.append("\(path): the default value, a \(value.className), is not read")
+        }
+    }
+
+    /// Whether a value is one of a type. Apple's compiler writes others, too, of texts that Xcode's editor has kept
+    /// from an attribute's earlier type.
+    private static func fits(_ value: ModelDocument.Value, _ type: ModelDocument.AttributeType) -> Bool {
+        switch (type, value) {
+        case (.integer16, .integer(let number)): Int16(exactly: number) != nil
+        case (.integer32, .integer(let number)): Int32(exactly: number) != nil
+        case (.integer64, .integer), (.double, .real), (.float, .real), (.decimal, .decimal), (.boolean, .boolean),
+            (.string, .string), (.date, .date), (.binary, .data):
+            true
+        case (.uuid, .string(let text)): UUID(uuidString: text) != nil
+        case (.uri, .string(let text)): URL(string: text) != nil
+        case (.undefined, _), (.transformable, _), (.composite, _): true
+        default: false
+        }
     }
 
     private mutating func readElements(_ attribute: inout ModelDocument.Attribute) throws {
