@@ -49,33 +49,37 @@ struct Port: CommandPlugin {
             arguments += ["--importable", module]
         }
         for model in models { arguments += ["--model", model.deletingPathExtension().lastPathComponent] }
-        for classes in try models.compactMap({ try self.classes(of: $0, in: target, context, work) }) {
-            arguments += ["--context", classes.path]
+        for model in models {
+            let (classes, errors) = try self.classes(of: model, in: target, context, work)
+            if let classes { arguments += ["--context", classes.path] }
+            for error in errors { arguments += ["--model-error", error] }
         }
         return arguments
     }
 
-    /// The classes that the plugin StrataModel generates of a model: the sources name their properties. Nil if the
-    /// model cannot be read, which the plugin is to say when the target is built.
+    /// The classes that the plugin StrataModel generates of a model, as far as it can be read: the sources name their
+    /// properties. What is wrong with the model is part of the report.
     private func classes(
         of model: URL, in target: SwiftSourceModuleTarget, _ context: PluginContext, _ work: URL
-    ) throws -> URL? {
+    ) throws -> (file: URL?, errors: [String]) {
         try FileManager.default.createDirectory(at: work, withIntermediateDirectories: true)
         let name = model.deletingPathExtension().lastPathComponent
         let swift = work.appending(path: "\(name)+CoreDataModel.swift")
-        var arguments = [
-            "compile", model.path, "--momd", work.appending(path: "\(name).momd").path, "--swift", swift.path,
-            "--module", target.moduleName,
-        ]
+        try? FileManager.default.removeItem(at: swift)
+        var arguments = ["outline", model.path, "--swift", swift.path, "--module", target.moduleName]
         let configuration = target.sourceFiles.map(\.url).first { $0.lastPathComponent == "StrataModel.json" }
         if let configuration { arguments += ["--config", configuration.path] }
         let process = Process()
         process.executableURL = try context.tool(named: "StrataModelTool").url
         process.arguments = arguments
-        // The plugin prints the warnings.
-        process.standardOutput = FileHandle.nullDevice
+        let output = Pipe()
+        process.standardOutput = output
         try process.run()
+        let errors = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
         process.waitUntilExit()
-        return process.terminationStatus == 0 ? swift : nil
+        return (
+            FileManager.default.fileExists(atPath: swift.path) ? swift : nil,
+            errors.split(separator: "\n").map { String($0) }
+        )
     }
 }

@@ -12,6 +12,7 @@ struct ModelTool {
         usage: StrataModelTool compile MODEL --momd DIRECTORY --swift FILE --module NAME [--config FILE]
                StrataModelTool compile-mapping MAPPING MODEL... --cdm FILE --module NAME
                StrataModelTool generate MODEL --output DIRECTORY --module NAME [--config FILE]
+               StrataModelTool outline MODEL --swift FILE --module NAME [--config FILE]
                StrataModelTool lint (MODEL | MAPPING)...
         """
 
@@ -45,6 +46,7 @@ struct ModelTool {
         case "compile": return try compile(command)
         case "compile-mapping": return try MappingCompiler(command).run()
         case "generate": return try generate(command)
+        case "outline": return try outline(command)
         case "lint": return try lint(command)
         default: throw ToolError(usage)
         }
@@ -80,6 +82,27 @@ struct ModelTool {
             try write(file.text, to: output.appendingPathComponent(file.name))
         }
         return reading.diagnostics.map(\.description) + files.map { "wrote \(output.path)/\($0.name)" }
+    }
+
+    /// The classes of a model as far as it can be read, for `port`, which looks into them and compiles nothing.
+    ///
+    /// - Returns: the errors that building would stop at.
+    private static func outline(_ command: ToolArguments) throws -> [String] {
+        let url = URL(fileURLWithPath: try command.onlyModel())
+        let options = try command.optional("config").map { try GeneratorOptions(contentsOf: URL(fileURLWithPath: $0)) }
+        let reading: XcodeModel.Reading
+        do {
+            reading = try XcodeModel.read(contentsOf: url, linting: true)
+        } catch let error as ModelFileError {
+            return ["error: \(error.message)"]
+        }
+        let swift = URL(fileURLWithPath: try command.option("swift"))
+        if let document = reading.model.current?.document {
+            let generator = ClassGenerator(
+                document, module: try command.option("module"), options: options ?? GeneratorOptions())
+            try write(generator.file(named: swift.lastPathComponent).text, to: swift)
+        }
+        return reading.diagnostics.filter { $0.severity == .error }.map(\.description)
     }
 
     private static func lint(_ command: ToolArguments) throws -> [String] {

@@ -27,13 +27,15 @@ enum PortTool {
     /// `--context PATH` names a source of the module that is looked into only. `--resources` says that the target has
     /// some, `--model NAME` which models are among them, `--importable NAME` what modules it depends on (if none is
     /// named they are not known), `--without-core-data` that it does not depend on CoreData,
-    /// `--root DIRECTORY` that paths in it are printed as they are from there.
+    /// `--root DIRECTORY` that paths in it are printed as they are from there. `--model-error TEXT` is something that is
+    /// wrong with a model, and left for the user.
     private static func run(_ arguments: [String]) throws {
         var values: [String: String] = [:]
         var conditions: [String] = []
         var context: [String] = []
         var models: Set<String> = []
         var sources: [String] = []
+        var modelErrors: [String] = []
         var writes = false
         var hasResources = false
         var hasCoreData = true
@@ -45,12 +47,13 @@ enum PortTool {
             case "--resources": hasResources = true
             case "--without-core-data": hasCoreData = false
             case "--module", "--work", "--compiler", "--condition", "--output", "--context", "--model", "--root",
-                "--importable":
+                "--importable", "--model-error":
                 guard let value = rest.popFirst() else { throw Failure(description: "\(argument) lacks a value") }
                 switch argument {
                 case "--condition": conditions.append(value)
                 case "--context": context.append(value)
                 case "--model": models.insert(value)
+                case "--model-error": modelErrors.append(value)
                 case "--importable": importable = (importable ?? []).union([value])
                 default: values[argument] = value
                 }
@@ -77,7 +80,7 @@ enum PortTool {
                 try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
             }
         }
-        print(report, module, writes: writes, root: values["--root"])
+        print(report, module, modelErrors, writes: writes, root: values["--root"])
     }
 
     /// Writes what the compiler is to have. A file that has the text already is left alone, so that nothing is compiled
@@ -96,7 +99,9 @@ enum PortTool {
         }
     }
 
-    private static func print(_ report: SourcePorter.Report, _ module: String, writes: Bool, root: String?) {
+    private static func print(
+        _ report: SourcePorter.Report, _ module: String, _ modelErrors: [String], writes: Bool, root: String?
+    ) {
         let files = report.rewritten.count
         if report.changes.isEmpty {
             Swift.print("\(module): nothing to rewrite")
@@ -105,8 +110,12 @@ enum PortTool {
             Swift.print("\(module): \(what) \(files) \(files == 1 ? "file" : "files")")
             for change in report.changes { Swift.print("  \(change.description(from: root))") }
         }
-        guard !report.remaining.isEmpty else { return }
+        guard !report.remaining.isEmpty || !modelErrors.isEmpty else { return }
         Swift.print("\(module): left for you")
+        for error in modelErrors {
+            let prefix = root.map { $0.hasSuffix("/") ? $0 : $0 + "/" } ?? ""
+            Swift.print("  \(error.hasPrefix(prefix) ? String(error.dropFirst(prefix.count)) : error)")
+        }
         for note in report.remaining { Swift.print("  \(note.description(from: root))") }
     }
 }

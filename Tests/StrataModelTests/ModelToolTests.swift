@@ -55,6 +55,30 @@ import Testing
         }
     }
 
+    /// `port` knows the classes of a model with mistakes in it, and its report has the mistakes.
+    @Test func anOutlineHasWhatCanBeReadOfAModelWithMistakes() throws {
+        let xml = ModelFixtures.model(
+            """
+            <attribute name="title" attributeType="String"/><attribute name="a" attributeType="Text"/>
+            <relationship name="owner" destinationEntity="Nobody" maxCount="1"/>
+            """, entity: "name=\"Item\" representedClassName=\"Item\" codeGenerationType=\"class\"")
+        try withModel(xml) { model, output in
+            try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
+            let swift = output.appendingPathComponent("Shop+CoreDataModel.swift")
+            let arguments = ["outline", model.path, "--swift", swift.path, "--module", "Shop"]
+            let errors = try ModelTool.run(arguments)
+            #expect(errors.count == 1 && errors.first?.contains(": error: Item.a: attributeType=\"Text\"") == true)
+            let code = try String(contentsOf: swift, encoding: .utf8)
+            #expect(code.contains("class Item: NSManagedObject") && code.contains("var title: String"))
+            // A model that cannot be read at all has no classes.
+            try FileManager.default.removeItem(at: swift)
+            let contents = model.appendingPathComponent("Shop.xcdatamodel/contents")
+            try Data("no XML".utf8).write(to: contents)
+            #expect(try ModelTool.run(arguments).first?.hasPrefix("error: ") == true)
+            #expect(!FileManager.default.fileExists(atPath: swift.path))
+        }
+    }
+
     @Test func anErrorNamesFileEntityAndPropertyAndWritesNothing() throws {
         try withModel(ModelFixtures.model("<attribute name=\"a\" attributeType=\"Text\"/>")) { model, output in
             let error = #expect(throws: ToolError.self) { try compile(model, output) }

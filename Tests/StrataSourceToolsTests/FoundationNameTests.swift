@@ -25,6 +25,33 @@ import Testing
         #expect(try fixture.report().rewritten.isEmpty)
     }
 
+    /// Foundation has neither here, and the compiler says that it has no such member.
+    @Test(arguments: [
+        (
+            "import Foundation\nclass T: Foundation.ValueTransformer {}\n",
+            "import CoreData\nimport Foundation\nclass T: ValueTransformer, @unchecked Sendable {}\n"
+        ),
+        (
+            "import CoreData\nlet a = Foundation . UndoManager(), b: Foundation.Date? = nil, c = x.Foundation.Selector\n",
+            "import CoreData\nlet a = UndoManager(), b: Foundation.Date? = nil, c = x.Foundation.Selector\n"
+        ),
+        (
+            "import Foundation\nstruct UndoManager {}\nlet u = Foundation.UndoManager()\n",
+            "import CoreData\nimport Foundation\nstruct UndoManager {}\nlet u = CoreData.UndoManager()\n"
+        ),
+        (
+            "import Foundation\nlet s = Foundation.URLSession.shared // Foundation.URLSession\n",
+            "#if canImport(FoundationNetworking)\nimport FoundationNetworking\n#endif\nimport Foundation\n"
+                + "let s = URLSession.shared // Foundation.URLSession\n"
+        ),
+    ])
+    func namesThatFoundationLacksLoseItsName(_ text: String, _ expected: String) throws {
+        let fixture = try SourceFixture([("File.swift", text)])
+        #expect(try fixture.ported("File.swift") == expected)
+        try fixture.write("File.swift", expected)
+        #expect(try fixture.report().rewritten.isEmpty)
+    }
+
     @Test(arguments: [
         "import CoreData\nlet u = UndoManager()\n", "import Strata\nlet u = UndoManager()\n",
         "import Foundation\n// ValueTransformer\nlet a = \"UndoManager \\(1) Selector\"\n",

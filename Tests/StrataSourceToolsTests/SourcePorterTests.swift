@@ -314,6 +314,164 @@ import Testing
     }
 
     @Test(arguments: [
+        ("import os.lock\n", ["Mutex of the module Synchronization"], ["swift-log"]),
+        ("import os.log\n", ["swift-log"], ["Mutex"]), ("import os\n", ["swift-log"], ["Mutex"]),
+        ("import OSLog\n", ["swift-log"], ["Mutex"]), ("import struct os.Logger\n", ["swift-log"], ["Mutex"]),
+        ("import os.signpost\n", ["leave signposts out"], ["swift-log", "Mutex"]),
+        ("import os\nlet lock = OSAllocatedUnfairLock()\n", ["Mutex"], ["swift-log"]),
+        ("import os\nvar lock = os_unfair_lock(), log = Logger()\n", ["Mutex", "swift-log"], []),
+        ("import CloudKit\n", ["there is no such module"], ["swift-log", "Mutex"]),
+    ])
+    func importsOfOSAreForLogsOrForLocks(_ text: String, _ expected: [String], _ others: [String]) throws {
+        let fixture = try SourceFixture([("File.swift", text)])
+        let note = try #require(try fixture.report().remaining.first)
+        for part in expected { #expect(note.message.contains(part), "\(note.message)") }
+        for part in others { #expect(!note.message.contains(part), "\(note.message)") }
+    }
+
+    /// The migration failed when it ran, and nothing had said why.
+    @Test func functionsThatMappingModelsCallAreListed() throws {
+        let text = """
+            import CoreData
+            class Scaling: NSEntityMigrationPolicy {
+                @objc func scaled(_ x: NSNumber) -> NSNumber { x }
+                @objc(join:with:) dynamic func joined(a: String, b: String) -> String { a + b }
+                func own(_ x: Int) {}
+                override func begin(_ mapping: NSEntityMapping, with manager: NSMigrationManager) throws {}
+            }
+            final class Other: Scaling {}
+            extension Other {
+                @objc func convert(value: NSNumber, unit: String) -> NSNumber { value }
+            }
+            @objcMembers class All: NSEntityMigrationPolicy {
+                func plain() -> String { "" }
+                private func hidden() {}
+            }
+            class Knowing: NSEntityMigrationPolicy {
+                @objc func scaled(_ x: NSNumber) -> NSNumber { x }
+                override func performPredicateFunction(_ name: String, arguments: [Any?]) throws -> Any? { nil }
+            }
+            class Item: NSManagedObject {
+                @objc func scaled(_ x: NSNumber) -> NSNumber { x }
+            }
+
+            """
+        let fixture = try SourceFixture([("File.swift", text)])
+        let report = try fixture.report()
+        #expect(report.remaining.map(\.line) == [3, 4, 10, 13])
+        let names = ["\"scaled:\"", "\"join:with:\"", "\"convertWithValue:unit:\"", "\"plain\""]
+        for (note, name) in zip(report.remaining, names) {
+            #expect(note.message.contains("FUNCTION($entityPolicy, \(name)"), "\(note.message)")
+            #expect(note.message.contains("performPredicateFunction(_:arguments:)"))
+        }
+        #expect(report.remaining.first?.message.contains("Scaling.scaled(_:)") == true)
+    }
+
+    @Test func keyPathsOfWhatEveryObjectHasBecomeStrings() throws {
+        let text = """
+            import CoreData
+            class Car: NSManagedObject {
+                @NSManaged var owner: Car?
+                func order() {
+                    sort(#keyPath(Car.objectID), #keyPath(owner.objectID), #keyPath(Car.isDeleted), #keyPath(hasChanges))
+                    sort(#keyPath(Car.entity.name))
+                    sort(#keyPath(Car.objectIDs))
+                }
+            }
+
+            """
+        let fixture = try SourceFixture([("File.swift", text)])
+        let ported = try #require(try fixture.ported("File.swift"))
+        #expect(ported.contains("sort(\"objectID\", \"owner.objectID\", \"isDeleted\", \"hasChanges\")"))
+        #expect(ported.contains("sort(\"entity.name\")") && ported.contains("#keyPath(Car.objectIDs)"))
+        // What is behind the entity is not in these sources.
+        #expect(try fixture.report().remaining.map(\.line) == [6, 7])
+    }
+
+    /// NSSet takes no literals on Linux.
+    @Test func arraysForSetsBecomeSets() throws {
+        let text = """
+            import CoreData
+            class Person: NSManagedObject {
+                @NSManaged var friends: NSSet?
+                @NSManaged var tags: NSSet
+                @NSManaged var tasks: NSOrderedSet?
+                @NSManaged var pets: Set<Person>
+                func fill(_ other: Person, _ unknown: Unknown) {
+                    friends = [other, self]
+                    self.tags = []
+                    other.friends!.unrelated = [other]
+                    unknown.person?.friends = [
+                        other
+                    ]
+                    tasks = [other]
+                    pets = [other]
+                    let friends: [Person] = [other]
+                    other.friends = NSSet(array: [other])
+                }
+            }
+            class Zoo: NSManagedObject { @NSManaged var animals: NSSet? }
+            struct Cage {
+                var animals: [Zoo] = []
+                mutating func clear() { animals = [] }
+            }
+
+            """
+        let fixture = try SourceFixture([("File.swift", text)])
+        let ported = try #require(try fixture.ported("File.swift"))
+        #expect(ported.contains("        friends = NSSet(array: [other, self])\n"))
+        #expect(ported.contains("        self.tags = NSSet(array: [])\n"))
+        #expect(ported.contains("unknown.person?.friends = NSSet(array: [\n            other\n        ])"))
+        for same in [
+            "tasks = [other]", "pets = [other]", "let friends: [Person] = [other]", "unrelated = [other]",
+            "{ animals = [] }",
+        ] {
+            #expect(ported.contains(same), "\(same)")
+        }
+        #expect(try fixture.report().changes.map(\.line) == [8, 9, 11])
+        try fixture.write("File.swift", ported)
+        #expect(try fixture.report().rewritten.isEmpty)
+    }
+
+    /// What the page about porting has programs put into their targets compiles, with what programs write.
+    @Test func theLoggingFileOfThePageCompiles() throws {
+        var root = URL(fileURLWithPath: #filePath)
+        for _ in 0..<3 { root.deleteLastPathComponent() }
+        let page = try String(contentsOf: root.appendingPathComponent("docs/porting.md"), encoding: .utf8)
+        let section = try #require(page.components(separatedBy: "### Logging\n").last)
+        let code = try #require(section.components(separatedBy: "```swift\n").dropFirst().first)
+        let file = try #require(code.components(separatedBy: "```").first)
+        let calls = """
+            func call(_ value: Double, _ name: String?) {
+                let category = OSLog(subsystem: "a", category: "b")
+                os_log("plain")
+                os_log("values %@ %{public}d", log: category, type: .error, name, 3)
+                os_log("value %@", log: category, value)
+                os_log("typed", type: .info)
+                os_log("interpolated \\(value)")
+                os_log(.info, "level \\(value, privacy: .public)")
+                os_log(.error, log: .disabled, "\\(value, format: .fixed(precision: 2), privacy: .private(mask: .hash))")
+                let logger = Logger(category)
+                logger.info("\\(255, format: .hex, align: .right(columns: 8)) \\(name, privacy: .auto)")
+                logger.log("default")
+                logger.log(level: .debug, "debug")
+                Logger(OSLog.disabled).error("never")
+                Logger(subsystem: "a", category: "b").warning("warning")
+                let type: OSLogType = .fault
+                if category.isEnabled(type: type) { os_log(type, log: category, "typed") }
+            }
+
+            """
+        let fixture = try SourceFixture([("Logging.swift", file), ("Calls.swift", calls)])
+        let frontend = try SwiftFrontend(compiler: nil)
+        for version in ["5", "6"] {
+            let outcome = try frontend.run(
+                ["-typecheck", "-parse-as-library", "-module-name", "Mod", "-swift-version", version] + fixture.paths)
+            #expect(outcome.status == 0, "\(outcome.messages)")
+        }
+    }
+
+    @Test(arguments: [
         ("let session = URLSession.shared\n", "FoundationNetworking"),
         ("func answer() -> HTTPURLResponse? { nil }\n", "FoundationNetworking"),
         ("final class Feed: NSObject, XMLParserDelegate {}\n", "FoundationXML"),

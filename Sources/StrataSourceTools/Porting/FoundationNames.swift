@@ -23,6 +23,29 @@ enum FoundationNames {
         "FoundationXML": ["XMLDocument", "XMLDTD", "XMLElement", "XMLNode", "XMLParser", "XMLParserDelegate"],
     ]
 
+    /// Locks that come with Apple's module os.
+    static let locks: Set<String> = [
+        "OSAllocatedUnfairLock", "os_unfair_lock", "os_unfair_lock_s", "os_unfair_lock_t", "os_unfair_lock_lock",
+        "os_unfair_lock_unlock", "os_unfair_lock_trylock",
+    ]
+
+    /// What logs with Apple's module os.
+    static let logs: Set<String> = ["Logger", "OSLog", "OSLogType", "os_log", "os_signpost"]
+
+    /// The module that has a name of Apple's Foundation here; nil for what Linux's Foundation has, too.
+    static func module(of name: String) -> String? {
+        names.contains(name) ? "CoreData" : parts.first { $0.value.contains(name) }?.key
+    }
+
+    /// The name behind the dot that follows a word.
+    static func member(behind word: SourceWords.Word, _ source: SourceText) -> (text: String, offset: Int)? {
+        let dot = source.nextToken(word.offset + word.text.utf8.count)
+        guard source.starts(".", at: dot) else { return nil }
+        let start = source.nextToken(dot + 1)
+        let end = source.endOfToken(start)
+        return start < end ? (source.text(start..<end), start) : nil
+    }
+
     /// What Strata adds to classes that Foundation has on Linux, by the class: the first labels of initialisers.
     static let initializers: [String: Set<String>] = [
         "IndexPath": ["item", "row"], "NSPredicate": ["format", "fromMetadataQueryString"], "NSSortDescriptor": ["key"],
@@ -34,6 +57,7 @@ enum FoundationNames {
     static func firstUse(in source: SourceText, except own: Set<String>) -> (name: String, offset: Int)? {
         var words = SourceWords(source)
         while let word = words.next() {
+            if let found = qualified(word, source), names.contains(found.name) { return found }
             guard !own.contains(word.text), !word.isMember else { continue }
             if names.contains(word.text) { return (word.text, word.offset) }
             if let labels = initializers[word.text], labels.contains(label(behind: word, source)) {
@@ -49,9 +73,16 @@ enum FoundationNames {
     ) -> (name: String, offset: Int)? {
         var words = SourceWords(source)
         while let word = words.next() {
+            if let found = qualified(word, source), names.contains(found.name) { return found }
             if names.contains(word.text), !own.contains(word.text), !word.isMember { return (word.text, word.offset) }
         }
         return nil
+    }
+
+    /// The name that a word says is Foundation's.
+    private static func qualified(_ word: SourceWords.Word, _ source: SourceText) -> (name: String, offset: Int)? {
+        guard word.text == "Foundation", !word.isMember else { return nil }
+        return member(behind: word, source).map { ($0.text, $0.offset) }
     }
 
     /// The first label of the call that a word begins, or "".

@@ -110,7 +110,15 @@ struct PortedDeclarations {
     private static let policy = "NSEntityMigrationPolicy"
 
     /// Whether mapping models could name a class.
-    func isPolicy(_ name: String) -> Bool { superclasses[name] == Self.policy }
+    func isPolicy(_ name: String) -> Bool {
+        var next = name
+        for _ in 0..<100 {
+            guard let superclass = superclasses[next] else { return false }
+            if superclass == Self.policy { return true }
+            next = superclass
+        }
+        return false
+    }
 
     /// Whether a class declares a property, or inherits one in these sources.
     func hasProperty(_ name: String, in key: String) -> Bool { lineage(key).contains { properties[$0]?[name] != nil } }
@@ -242,9 +250,30 @@ struct PortedDeclarations {
                 return exists(path.dropFirst(), from: target)
             }
             next = type.superclass
-            if next == "6Strata15NSManagedObjectC" { return false }
+            guard next == "6Strata15NSManagedObjectC" else { continue }
+            guard Self.ownProperties.contains(first) else { return false }
+            return path.count == 1 ? true : nil
         }
         return nil
+    }
+
+    /// The properties of every managed object that key-value coding finds by the names that Swift has for them.
+    private static let ownProperties: Set<String> = [
+        "entity", "faultingState", "hasChanges", "hasPersistentChangedValues", "isDeleted", "isFault", "isInserted",
+        "isUpdated", "managedObjectContext", "objectID",
+    ]
+
+    /// Whether every property of a name, in whatever type of these sources, is an `NSSet`.
+    func isSet(_ name: String) -> Bool {
+        let types = properties.values.compactMap { $0[name] }.map { Self.core($0) }
+        return !types.isEmpty && types.allSatisfy { $0 == "10Foundation5NSSetC" || $0 == "10Foundation5NSSetCSg" }
+    }
+
+    /// Whether a class says what the functions are that a mapping model may call by name.
+    func performsFunctions(_ key: String) -> Bool {
+        lineage(key).contains { type in
+            methods[type]?.keys.contains { $0.hasPrefix("func_decl performPredicateFunction(") } == true
+        }
     }
 
     /// The class that a property's type is about: of itself, of an optional or of a set.

@@ -1,5 +1,9 @@
 /// Where resources are looked for: on Linux a class has no bundle of its own.
 extension PortedFile {
+    /// How another target, such as that of the tests, gets at the resources.
+    private static let export =
+        "For other targets that one declares public let modelBundle = Bundle.module, and they write modelBundle"
+
     /// `Bundle(for: Some.self)` means the bundle of the target that has the class. On Linux it is the program's folder.
     ///
     /// - Parameters:
@@ -15,18 +19,18 @@ extension PortedFile {
         guard label == "for" else {
             return note(
                 remaining: range.start,
-                "\(text) is nil on Linux: write Bundle.module in the target that has the resources")
+                "\(text) is nil on Linux: write Bundle.module in the target that has the resources. \(Self.export)")
         }
         guard belongsToModule(arguments[0], in: type) else {
             return note(
                 remaining: range.start,
-                "\(text) is the program's folder on Linux: write Bundle.module in the target that has the resources")
+                "\(text) is the program's folder on Linux: write Bundle.module in the target that has the resources. "
+                    + Self.export)
         }
         guard hasResources else {
             return note(
                 remaining: range.start,
-                "\(text) is the program's folder on Linux, and this target has no resources: let one that has hand out "
-                    + "its Bundle.module")
+                "\(text) is the program's folder on Linux, and this target has no resources. \(Self.export)")
         }
         guard !isExposed else {
             return note(
@@ -49,7 +53,7 @@ extension PortedFile {
         guard let name = literal(arguments[0]), models.contains(name), !isExposed else {
             return note(
                 remaining: range.start,
-                "\(call): no model is there on Linux; Bundle.module of the target that has it knows it")
+                "\(call): no model is there on Linux; Bundle.module of the target that has it knows it. \(Self.export)")
         }
         edits.replace(range.start..<range.start + "Bundle.main".utf8.count, with: "Bundle.module")
         note(change: range.start, "Bundle.main becomes Bundle.module, which has the model \(name)")

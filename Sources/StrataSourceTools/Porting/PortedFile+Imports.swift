@@ -13,7 +13,7 @@ extension PortedFile {
         "_Differentiation", "_StringProcessing",
     ]
     private static let advice = [
-        "os": "; log with the package swift-log, or print", "OSLog": "; log with the package swift-log, or print",
+        "os.lock": "; \(locking)", "os.signpost": "; leave signposts out", "os.activity": "; leave activities out",
         "Combine": "; this package has one, a product that comes with its trait Combine",
         "UniformTypeIdentifiers": "; write identifiers as strings",
     ]
@@ -25,7 +25,7 @@ extension PortedFile {
             let name = path.joined(separator: ".")
             if Self.applesOwn.contains(module) || Self.advice[module] != nil {
                 return note(
-                    remaining: range.start, "import \(name): there is no such module\(Self.advice[module] ?? "")")
+                    remaining: range.start, "import \(name): there is no such module\(advice(on: name, module))")
             }
             if dependencies.areAll, !Self.toolchains.contains(module) {
                 return note(
@@ -37,6 +37,40 @@ extension PortedFile {
         guard path.first == "CoreData", text != "import CoreData" else { return }
         edits.replace(range.start..<source.endOfToken(range.end), with: "import CoreData")
         note(change: range.start, "\(text) imports all of CoreData")
+    }
+
+    private static let logging = "log with the package swift-log, or print"
+    private static let locking =
+        "for locks there is Mutex of the module Synchronization: write Mutex(state) and withLock where "
+        + "OSAllocatedUnfairLock or os_unfair_lock was meant"
+
+    /// What to do without a module: `os` has logging and locks.
+    private func advice(on name: String, _ module: String) -> String {
+        if let advice = Self.advice[name] ?? Self.advice[module] { return advice }
+        guard module == "os" || module == "OSLog" else { return "" }
+        let declaration = name.split(separator: ".").last.map { String($0) } ?? ""
+        if FoundationNames.locks.contains(declaration) { return "; \(Self.locking)" }
+        func uses(_ names: Set<String>) -> Bool {
+            FoundationNames.firstUse(of: names, in: source, except: declarations.types) != nil
+        }
+        let locks = uses(FoundationNames.locks) ? [Self.locking] : []
+        let logs = locks.isEmpty || uses(FoundationNames.logs) ? [Self.logging] : []
+        return (logs + locks).map { "; " + $0 }.joined()
+    }
+
+    /// `Foundation.ValueTransformer`, which Foundation does not have here.
+    mutating func requalifyNames() {
+        var words = SourceWords(source)
+        while let word = words.next() {
+            guard word.text == "Foundation", !word.isMember,
+                let name = FoundationNames.member(behind: word, source),
+                let module = FoundationNames.module(of: name.text)
+            else { continue }
+            // Where the module has a type of this name itself, the other one is named by its module as before.
+            let prefix = declarations.types.contains(name.text) ? "\(module)." : ""
+            edits.replace(word.offset..<name.offset, with: prefix)
+            note(change: word.offset, "Foundation.\(name.text) becomes \(prefix)\(name.text)")
+        }
     }
 
     /// What Foundation has on Apple's platforms, and other modules of it here.

@@ -62,6 +62,7 @@ struct PortedFile {
         visit(tree, in: Surroundings())
         rewriteWhatIsNotPrinted()
         listConditionalCasts()
+        requalifyNames()
         importWhatFoundationLacks()
         importPartsOfFoundation()
     }
@@ -130,7 +131,10 @@ struct PortedFile {
             rewriteOptionalCall(node, isStatement: outer.isStatement)
             rewriteBundle(node, range, in: type, isExposed: outer.isExposed)
             rewriteMainBundle(node, range, isExposed: outer.isExposed)
-        case "func_decl": if node.name == "observeValue" { noteObserving(range.start) }
+        case "func_decl":
+            if node.name == "observeValue" { noteObserving(range.start) }
+            notePolicyFunction(node, range, in: type)
+        case "assign_expr": rewriteAssignment(node)
         case "unresolved_dot_expr", "declref_expr", "member_ref_expr":
             checkOptionalReference(node, range, in: type)
         default: break
