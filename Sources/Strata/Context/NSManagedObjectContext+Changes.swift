@@ -89,7 +89,7 @@ extension NSManagedObjectContext {
                 "an object of \(object.shape.name) that has a permanent ID cannot change its store",
                 "Assign objects before they are saved, or insert a new one with these values")
         }
-        guard store.handle?.map.holds(object.shape) == true else {
+        guard store.handle?.map.serves(object.shape) == true else {
             programmerError(
                 "NSManagedObjectContext.assign(_:to:)",
                 "the store does not hold objects of \(object.shape.name), or has been removed",

@@ -110,7 +110,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     ///
     /// - Returns: what kept it from being made, if it is not there.
     private func makeDirectory(for description: NSPersistentStoreDescription) -> (any Error)? {
-        guard let url = description.url, url.isFileURL, url.path != "/dev/null", !description.isReadOnly else {
+        guard let url = description.url, url.isFileURL, !url.isNullDevice, !description.isReadOnly else {
             return nil
         }
         let directory = url.deletingLastPathComponent()
@@ -136,7 +136,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     /// disk; those of stores in memory may all be the same.
     private func isLoaded(_ description: NSPersistentStoreDescription) -> Bool {
         let url = description.url
-        let isOnDisk = url.map { $0.isFileURL && $0.path != "/dev/null" } ?? false
+        let isOnDisk = url.map { $0.isFileURL && !$0.isNullDevice } ?? false
         let known = loaded.withLock { $0 }
         return known.contains { $0.value === description || (isOnDisk && $0.value == description) }
             && persistentStoreCoordinator.persistentStores.contains { $0.url == url && $0.type == description.type }

@@ -97,7 +97,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The options the store was opened with.
     open var options: [AnyHashable: Any]? { storedOptions }
 
-    /// Where the store is: the directory of the log. Nil or /dev/null for a store in memory.
+    /// Where the store is: the directory of the log. Nil, /dev/null or a path below it for a store in memory.
     ///
     /// Setting it moves nothing; see `NSPersistentStoreCoordinator.setURL(_:for:)`.
     open var url: URL? {

@@ -53,18 +53,19 @@ extension NSPersistentStoreCoordinator {
 
     /// The store that new objects of an entity go to: the first that holds it.
     func handle(holding shape: EntityShape) -> StoreHandle? {
-        persistentStores.lazy.compactMap(\.handle).first { $0.map.holds(shape) && !$0.isReadOnly }
+        persistentStores.lazy.compactMap(\.handle).first { $0.map.serves(shape) && !$0.isReadOnly }
     }
 
     /// The first store that holds an entity and was opened read-only.
     func readOnlyHandle(holding shape: EntityShape) -> StoreHandle? {
-        persistentStores.lazy.compactMap(\.handle).first { $0.map.holds(shape) && $0.isReadOnly }
+        persistentStores.lazy.compactMap(\.handle).first { $0.map.serves(shape) && $0.isReadOnly }
     }
 
-    /// The store, if there is exactly one.
+    /// The store, if there is exactly one, and it serves all that it holds.
     var onlyHandle: StoreHandle? {
         let stores = persistentStores
-        return stores.count == 1 ? stores[0].handle : nil
+        guard stores.count == 1, let handle = stores[0].handle, handle.map.servesAll else { return nil }
+        return handle
     }
 
     func savePendingMetadata() throws {

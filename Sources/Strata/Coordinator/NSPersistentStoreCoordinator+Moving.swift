@@ -99,7 +99,7 @@ extension NSPersistentStoreCoordinator {
     func destroyStore(at url: URL, _ storeType: String, _ options: [AnyHashable: Any]?) throws {
         if let custom = try StoreClasses.customClass(storeType) {
             // What stands for no file at all is nothing to be destroyed.
-            guard url.path != "/dev/null" else { return }
+            guard !url.isNullDevice else { return }
             try checkCanBeReplaced(url, by: custom)
             if let store = persistentStore(for: url) { try remove(store) }
             try StoreFile.remove(url)

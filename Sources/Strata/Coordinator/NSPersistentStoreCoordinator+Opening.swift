@@ -91,7 +91,7 @@ extension NSPersistentStoreCoordinator {
     }
 
     private func checkIsNew(_ url: URL?, _ type: String) throws {
-        guard let url, !StoreOpening.isInMemory(type, url), url.path != "/dev/null", persistentStore(for: url) != nil
+        guard let url, !StoreOpening.isInMemory(type, url), !url.isNullDevice, persistentStore(for: url) != nil
         else { return }
         throw DescribedError(
             CocoaError.Code(rawValue: Self.sameStoreTwice),

@@ -28,7 +28,7 @@ extension NSPersistentStoreCoordinator {
     /// - Throws: as ``stores(named:)``; `CocoaError` 134070 when the coordinator has no store that holds any, none
     ///   having been added or one having been removed.
     func handles(of family: [EntityShape], named: [NSPersistentStore]?) throws -> [StoreHandle] {
-        func holds(_ handle: StoreHandle) -> Bool { family.contains { handle.map.holds($0) } }
+        func holds(_ handle: StoreHandle) -> Bool { family.contains { handle.map.serves($0) } }
         let handles = try stores(named: named).compactMap(\.handle).filter(holds)
         if !handles.isEmpty { return handles }
         // A request may name none of several stores, and configurations may leave an entity out: then nothing is found.

@@ -134,7 +134,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///   - storeType: ``NSSQLiteStoreType``, which names the log store here, ``NSInMemoryStoreType``,
     ///     ``NSBinaryStoreType``, ``NSXMLStoreType``, or a type that a class has been registered for.
     ///   - configuration: the part of the model that the store holds; nil for all entities.
-    ///   - storeURL: the directory (or file) of the store; /dev/null, too, makes a store in memory.
+    ///   - storeURL: the directory (or file) of the store; /dev/null and every path below it make a store in memory.
     ///   - options: by the keys of Core Data and of Strata; `docs/guide.md` lists them.
     /// - Throws: `CocoaError` 134000 for an unknown type; 134080 for an unknown configuration, and when another process
     ///   has the store; 134081 when the coordinator already has a store at the URL, or of the same UUID; 134090 when
@@ -215,14 +215,15 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         try replaceStore(at: destinationURL, destinationOptions, with: sourceURL, sourceOptions, storeType)
     }
 
-    /// Deletes a store and everything in it. Nothing happens when there is none.
+    /// Deletes a store and everything in it.
     ///
-    /// The store is removed from all coordinators of this process first.
+    /// Of a log store an empty directory is left, as an empty file is in Core Data; it is made where there was no store,
+    /// so that programs can remove it afterwards. Binary and XML stores leave nothing. The store is removed from all coordinators of this process first.
     ///
     /// - Warning: The data is gone when this returns.
-    /// - Throws: `CocoaError` 134000 for an unknown type, 4 for a store of SQLite's type at /dev/null or in a directory
-    ///   that does not exist, 134080 when another process has the store, 259 when what is there is no store or is
-    ///   damaged; the option ``NSPersistentStoreForceDestroyOption`` removes a damaged store, too.
+    /// - Throws: `CocoaError` 134000 for an unknown type, 4 for a store of SQLite's type at or below /dev/null or in a
+    ///   directory that does not exist, 134080 when another process has the store, 259 when what is there is no store
+    ///   or is damaged; the option ``NSPersistentStoreForceDestroyOption`` removes a damaged store, too.
     open func destroyPersistentStore(at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil) throws {
         try destroyStore(at: url, storeType, options)
     }

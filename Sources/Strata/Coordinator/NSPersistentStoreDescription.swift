@@ -13,7 +13,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     open var type = NSSQLiteStoreType
     /// The configuration of the model that the store holds; nil for all entities.
     open var configuration: String?
-    /// Where the store is. /dev/null makes a store in memory.
+    /// Where the store is. /dev/null, and every path below it, makes a store in memory.
     open var url: URL?
     /// Whether the store is added on a thread of its own. Default `false`.
     open var shouldAddStoreAsynchronously = false

@@ -22,7 +22,7 @@ struct CustomFetch<T> {
             guard request.affectedStores?.contains(where: { $0 === store }) ?? true, let handle = store.handle else {
                 return false
             }
-            return shape.family.contains { handle.map.holds($0) }
+            return shape.family.contains { handle.map.serves($0) }
         }
         links = stores.compactMap { $0.handle?.custom as? IncrementalStoreLink }
         guard !links.isEmpty else { return nil }

@@ -78,7 +78,9 @@ class CustomStore: @unchecked Sendable {
         -> StoreHandle
     {
         let configuration = store.configurationName
-        let held = try StoreOpening.entities(shapes, configuration)
+        let served = try StoreOpening.entities(shapes, configuration)
+        let hashes = store.metadata?[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+        let held = shapes.lineages(of: hashes.keys).union(served)
         let table = identity.ensuredReferences
         let stored = try StoredModel(shapes, holding: held, previous: table.model)
         table.model = stored
@@ -87,7 +89,7 @@ class CustomStore: @unchecked Sendable {
         let log = try LogStore.open(
             "/store", in: MemoryFileSystem(), options: options, schema: try stored.schema(shapes))
         let new = StoreHandle(
-            custom: self, log: log, map: StoreMap(shapes, stored), shapes: shapes, identity: identity,
+            custom: self, log: log, map: StoreMap(shapes, stored, serving: served), shapes: shapes, identity: identity,
             path: store.url?.path ?? "")
         new.isReadOnly = store.isReadOnly
         handle = new

@@ -60,7 +60,7 @@ class PropertyListStore: NSAtomicStore, @unchecked Sendable {
     }
 
     private func fileURL() throws -> URL {
-        guard let url, url.isFileURL, url.path != "/dev/null" else {
+        guard let url, url.isFileURL, !url.isNullDevice else {
             throw DescribedError(
                 .persistentStoreOpen,
                 userInfo: [NSLocalizedDescriptionKey: "A store of the type \(Self.storeType) needs the URL of a file."])

@@ -21,8 +21,9 @@ struct AtomicStoreMigration {
         let path = url?.path ?? ""
         let source = try sourceModel(metadata)
         func incompatible(_ remedy: String) -> any Error {
-            let difference = source.map { " What differs: \(ModelDifference($0, model))." } ?? ""
-            return StoreOpening.incompatible(metadata, path: path, detail: remedy + difference)
+            let difference =
+                source.map { "\(ModelDifference($0, model))" } ?? "the store does not say what its model is"
+            return StoreOpening.incompatible(metadata, path: path, detail: "\(remedy) What differs: \(difference).")
         }
         guard migration.isAutomatic else {
             throw incompatible("Set NSMigratePersistentStoresAutomaticallyOption to have the store migrated.")
@@ -47,10 +48,21 @@ struct AtomicStoreMigration {
             let now = try type.metadataForPersistentStore(with: url)
             guard now[NSStoreUUIDKey] as? String == metadata[NSStoreUUIDKey] as? String else { return false }
             try migrationPath.copy(
-                from: url, to: copy, type: typeName, configuration: configuration, options: migration.storeOptions,
+                from: url, to: copy, type: typeName, configuration: configuration(for: migrationPath.match),
+                options: migration.storeOptions,
                 metadata: metadata, destination: model)
             return true
         }
+    }
+
+    /// The configuration of the new store: none where the old one also holds what the configuration leaves out and the
+    /// model still has.
+    private func configuration(for match: ModelMatch) -> String? {
+        let members = model.entities(forConfigurationName: configuration) ?? []
+        let isWhole = match.source.entities.compactMap { match.destination(of: $0) }.allSatisfy { entity in
+            members.contains { $0.isKindOf(entity: entity) }
+        }
+        return isWhole ? configuration : nil
     }
 
     /// The model that the store was written with: its own, or else one of the program's bundles.

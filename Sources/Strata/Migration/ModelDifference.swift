@@ -13,6 +13,7 @@ struct ModelDifference: CustomStringConvertible {
 
     var description: String {
         let lines = lines
+        guard !lines.isEmpty else { return "nothing that version hashes count, but how objects are laid out" }
         let rest = lines.count > Self.linesMaximum ? "; and \(lines.count - Self.linesMaximum) more" : ""
         return lines.prefix(Self.linesMaximum).joined(separator: "; ") + rest
     }

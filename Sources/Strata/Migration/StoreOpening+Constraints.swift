@@ -13,6 +13,7 @@ extension StoreOpening {
     /// - Complexity: O(1) without a new constraint, else O(n) in the objects that it binds.
     func withConstraints(_ stored: StoredModel, _ log: LogStore) throws -> StoredModel? {
         let names = Set(stored.entities.filter { $0.versionHash != nil }.map(\.name))
+        let held = held(stored)
         guard names == held, stored.hasHashesWithoutConstraints(of: shapes) else { return nil }
         let wanted = try StoredModel(shapes, holding: held, previous: stored)
         guard wanted.entities.allSatisfy({ stored.entity($0.name)?.slots == $0.slots }) else { return nil }

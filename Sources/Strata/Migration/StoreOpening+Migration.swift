@@ -17,7 +17,8 @@ extension StoreOpening {
     ///   134140 when there is no mapping, 134190 when none can be inferred.
     func migrationPlan(_ stored: StoredModel, _ log: LogStore) throws -> MigrationPlan {
         let source = try stored.decodedModel
-        let difference = source.map { "\(ModelDifference($0, shapes.model))" } ?? ""
+        let difference =
+            source.map { "\(ModelDifference($0, shapes.model))" } ?? "the store does not say what its model is"
         func incompatible(_ remedy: String) -> any Error {
             Self.incompatible(
                 StoreMetadata.read(log, type: type), path: path.string, detail: "\(remedy) What differs: \(difference)."
@@ -45,6 +46,8 @@ extension StoreOpening {
         return MigrationPlan(stored: stored, migrationPath: migrationPath, reservation: reservation)
     }
 
+    private func held(_ plan: MigrationPlan) -> Set<String> { held(plan.stored, plan.migrationPath.match) }
+
     /// Has the store's rows read by the newer model from now on, without writing any.
     ///
     /// Durable when it returns. A crash leaves the store as it was, or migrated.
@@ -53,7 +56,7 @@ extension StoreOpening {
     /// - Complexity: O(1) in the rows, but for an attribute that is no longer optional and has no default value.
     func migrateLightly(_ log: LogStore, _ plan: MigrationPlan) throws -> StoredModel? {
         guard plan.migrationPath.mapping == nil else { return nil }
-        var planner = LightMigrationPlanner(log, plan.stored, plan.migrationPath.match, shapes, holding: held)
+        var planner = LightMigrationPlanner(log, plan.stored, plan.migrationPath.match, shapes, holding: held(plan))
         let light = try planner.plan()
         guard light.obstacles.isEmpty else { return nil }
         try log.register(light.schema)
@@ -73,7 +76,8 @@ extension StoreOpening {
         ) { target in
             let url = URL(fileURLWithPath: target.string, isDirectory: true)
             try plan.migrationPath.copy(
-                from: source, to: url, type: type, configuration: configuration, options: migration.storeOptions,
+                from: source, to: url, type: type, configuration: held(plan) == served ? configuration : nil,
+                options: migration.storeOptions,
                 reservation: plan.reservation, metadata: metadata, destination: shapes.model)
             try PendingStage(log)?.note(at: url, options: migration.storeOptions)
         }

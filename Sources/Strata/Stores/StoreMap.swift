@@ -12,8 +12,12 @@ final class StoreMap: Sendable {
     private let postings: [[UInt16]]
     private let linkNumbers: [UInt16]
     private let linkPostingNumbers: [[UInt16]]
+    /// By shape index; nil when the store serves all that it holds.
+    private let served: [Bool]?
 
-    init(_ shapes: ModelShapes, _ stored: StoredModel) {
+    /// - Parameter names: the entities of the configuration that the store was opened with, with what they inherit from;
+    ///   nil for all.
+    init(_ shapes: ModelShapes, _ stored: StoredModel, serving names: Set<String>? = nil) {
         var numbers = [UInt16](repeating: 0, count: shapes.shapes.count)
         var roots = numbers
         var byNumber = [EntityShape?](repeating: nil, count: Int(stored.entities.map(\.number).max() ?? 0) + 1)
@@ -25,6 +29,10 @@ final class StoreMap: Sendable {
         }
         self.numbers = numbers
         self.roots = roots
+        served = names.flatMap { names in
+            let isPart = stored.entities.contains { $0.versionHash != nil && !names.contains($0.name) }
+            return isPart ? shapes.shapes.map { names.contains($0.name) } : nil
+        }
         shapesByNumber = byNumber
         postings = shapes.shapes.map { shape in
             shape.slots.map { info in
@@ -50,7 +58,15 @@ final class StoreMap: Sendable {
     /// As ``root(_:)``, for the position of a shape.
     func root(at index: Int) -> UInt16 { roots[index] }
 
+    /// Whether the store has a place for rows of an entity.
     func holds(_ shape: EntityShape) -> Bool { numbers[shape.index] != 0 }
+
+    /// Whether an entity is one of the configuration that the store was opened with: its objects are looked for in the
+    /// store, and new ones go there. What a store holds besides stays as it is, and is found by reference only.
+    func serves(_ shape: EntityShape) -> Bool { holds(shape) && served?[shape.index] ?? true }
+
+    /// Whether the store was opened with all entities that it holds.
+    var servesAll: Bool { served == nil }
 
     func postings(_ shape: EntityShape, _ slot: Int) -> UInt16 { postings[shape.index][slot] }
 

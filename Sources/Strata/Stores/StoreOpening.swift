@@ -6,12 +6,15 @@ import SystemPackage
 /// Opens the log of a store and checks it against a model.
 struct StoreOpening {
     let shapes: ModelShapes
-    let held: Set<String>
+    /// The entities of the configuration, with what they inherit from.
+    let served: Set<String>
     let configuration: String?
     let options: LogOptions
     let fileSystem: any FileSystem
     let path: FilePath
     private let isInMemory: Bool
+    /// What the URL says, also of a store in memory.
+    private let urlPath: String
     private let forcesDestruction: Bool
     private let ignoresVersion: Bool
     private let timeoutSeconds: Double
@@ -28,6 +31,7 @@ struct StoreOpening {
         self.type = type
         self.configuration = configuration
         isInMemory = Self.isInMemory(type, url)
+        urlPath = url?.path ?? ""
         let host = StoreHost.of(options)
         if isInMemory {
             fileSystem = MemoryFileSystem()
@@ -41,7 +45,7 @@ struct StoreOpening {
             fileSystem = host.fileSystem
             path = FilePath(url.path)
         }
-        held = try Self.entities(shapes, configuration)
+        served = try Self.entities(shapes, configuration)
         var logOptions = LogOptions()
         logOptions.access = StoreOptions.flag(options, NSReadOnlyPersistentStoreOption) ? .readOnly : .readWrite
         logOptions.cacheMaximumBytes = Self.cacheMaximumBytes
@@ -61,7 +65,7 @@ struct StoreOpening {
     private static var cacheMaximumBytes: Int { MemoryBudget.shared.limitBytes / 5 * 4 }
 
     static func isInMemory(_ type: String, _ url: URL?) -> Bool {
-        type == NSInMemoryStoreType || (type == NSSQLiteStoreType && url?.path == "/dev/null")
+        type == NSInMemoryStoreType || (type == NSSQLiteStoreType && url?.isNullDevice ?? false)
     }
 
     static func unknownType(_ type: String) -> any Error {
@@ -86,6 +90,19 @@ struct StoreOpening {
             names.formUnion(shape.lineage.map(\.name))
         }
         return names
+    }
+
+    /// The entities that a store has a place for when it is opened: those of the configuration, and what it holds
+    /// besides and the model still has. A configuration of a part of the model opens a store of the whole.
+    ///
+    /// - Parameter match: of the stored model; nil where entities still have their names.
+    func held(_ stored: StoredModel, _ match: ModelMatch? = nil) -> Set<String> {
+        let names = stored.entities.compactMap { $0.versionHash == nil ? nil : $0.name }
+        guard let match else { return shapes.lineages(of: names).union(served) }
+        let destinations = names.compactMap { name in
+            match.source.entitiesByName[name].flatMap { match.destination(of: $0)?.name }
+        }
+        return shapes.lineages(of: destinations).union(served)
     }
 
     private var exists: Bool {
@@ -130,12 +147,12 @@ struct StoreOpening {
 
     private func openOnce() throws -> StoreHandle {
         if isInMemory {
-            let stored = try StoredModel(shapes, holding: held, previous: nil)
+            let stored = try StoredModel(shapes, holding: served, previous: nil)
             return handle(
                 try LogStore.open(path, in: fileSystem, options: options, schema: try stored.schema(shapes)), stored)
         }
         guard try exists else {
-            let stored = try StoredModel(shapes, holding: held, previous: nil)
+            let stored = try StoredModel(shapes, holding: served, previous: nil)
             return handle(try openLog(try stored.schema(shapes)), stored)
         }
         let log = try openLog(nil)
@@ -143,7 +160,7 @@ struct StoreOpening {
             guard !log.schema.model.isEmpty else {
                 // Made, but never given a model.
                 try SharedLogs.close(log)
-                let stored = try StoredModel(shapes, holding: held, previous: nil)
+                let stored = try StoredModel(shapes, holding: served, previous: nil)
                 return handle(try openLog(try stored.schema(shapes)), stored)
             }
             let stored = try Self.storedModel(log)
@@ -188,13 +205,13 @@ struct StoreOpening {
 
     private func handle(_ log: LogStore, _ stored: StoredModel) -> StoreHandle {
         StoreHandle(
-            log: log, map: StoreMap(shapes, stored), shapes: shapes, isReadOnly: options.access == .readOnly,
-            path: path.string, stopsOnDamage: stopsOnDamage)
+            log: log, map: StoreMap(shapes, stored, serving: served), shapes: shapes,
+            isReadOnly: options.access == .readOnly, path: path.string, stopsOnDamage: stopsOnDamage)
     }
 
     /// Whether the store's rows have the shape that the model gives them.
     private func isReadable(_ stored: StoredModel) throws -> Bool {
-        let wanted = try StoredModel(shapes, holding: held, previous: stored)
+        let wanted = try StoredModel(shapes, holding: held(stored), previous: stored)
         let hashes = stored.versionHashes
         let differing = wanted.versionHashes.filter { hashes[$0.key] != $0.value }.keys.sorted()
         let missing = hashes.keys.filter { wanted.versionHashes[$0] == nil }.sorted()
@@ -216,12 +233,13 @@ struct StoreOpening {
     // MARK: Without adding
 
     /// Removes the store's files; an empty directory stays, as an empty file does in Core Data, and so do the files
-    /// that SQLite would have beside it.
+    /// that SQLite would have beside it. Where there is no store, these are made: programs remove what is left without
+    /// asking whether it is there.
     ///
     /// - Parameter release: takes the store, whose log it is given, from the coordinators of this process.
     func destroy(release: (LogStore?) throws -> Void) throws {
         if isInMemory {
-            guard type == NSInMemoryStoreType else { throw Self.nothingToDestroy("/dev/null") }
+            guard type == NSInMemoryStoreType else { throw Self.nothingToDestroy(urlPath) }
             return
         }
         let foreign = try Self.waiting(timeoutSeconds, path.string) {
@@ -229,9 +247,23 @@ struct StoreOpening {
                 throw Self.nothingToDestroy(path.string)
             }
             try release(try logToBeReleased)
-            return try StoreDirectory(path, fileSystem).destroy(ignoringDamage: forcesDestruction)
+            let foreign = try StoreDirectory(path, fileSystem).destroy(ignoringDamage: forcesDestruction)
+            try makeWhatIsLeft()
+            return foreign
         }
         guard foreign.isEmpty else { throw Self.foreignFiles(foreign, path.string) }
+    }
+
+    /// Makes what a destroyed store leaves, as far as it is not there.
+    private func makeWhatIsLeft() throws {
+        guard try fileSystem.attributes(path) == nil else { return }
+        do {
+            try fileSystem.createDirectory(path)
+        } catch Errno.fileExists {
+            // A link that leads nowhere, or somebody else was faster: there is something to be removed.
+            return
+        }
+        SQLiteSideFiles.make(beside: path, fileSystem)
     }
 
     /// Where no store of this type can be.

@@ -107,18 +107,48 @@ import Darwin
         try files.createDirectory(at: place("empty"), withIntermediateDirectories: false)
         try newCoordinator().destroyPersistentStore(at: place("empty"), type: .sqlite)
         #expect(try names("empty") == [])
-        try newCoordinator().destroyPersistentStore(at: place("nothing"), type: .sqlite)
-        #expect(try names("") == ["empty", "full"])
+        for type in [NSPersistentStore.StoreType.binary, .xml, .inMemory] {
+            try newCoordinator().destroyPersistentStore(at: place("nothing"), type: type)
+        }
+        #expect(try allNames() == ["empty", "full"])
+    }
+
+    /// Programs remove what a destroyed store leaves, without asking whether there was one.
+    @Test func destroyingNoStoreLeavesWhatAnyDestroyedStoreLeaves() throws {
+        try newCoordinator().destroyPersistentStore(at: place("none"), type: .sqlite)
+        #expect(try allNames() == Self.suffixes.map { "none" + $0 }.sorted())
+        let mode = try files.attributesOfItem(atPath: place("none").path)[.posixPermissions] as? NSNumber
+        #expect(try names("none") == [] && mode == 0o700)
+        // A store is made there, destroyed once more, and gone with the rest.
+        try make("none", title: "new")
+        #expect(try titles("none") == ["new"])
+        for _ in 0..<2 { try newCoordinator().destroyPersistentStore(at: place("none"), type: .sqlite) }
+        for suffix in Self.suffixes { try files.removeItem(at: place("none" + suffix)) }
+        #expect(try allNames() == [])
+    }
+
+    @Test func whatCannotBeLeftIsAnError() throws {
+        let coordinator = newCoordinator()
+        let error = #expect(throws: CocoaError.self) {
+            try coordinator.destroyPersistentStore(at: place(String(repeating: "n", count: 300)), type: .sqlite)
+        }
+        #expect(error != nil)
+        #expect(try allNames() == [])
     }
 
     @Test func destroyingWhereNoStoreCanBeThrows() throws {
-        for url in [place("nowhere/nothing"), URL(fileURLWithPath: "/dev/null")] {
+        for url in [place("nowhere/nothing"), URL(fileURLWithPath: "/dev/null"), URL(fileURLWithPath: "/dev/null/a/b")]
+        {
             let error = #expect(throws: CocoaError.self) {
                 try newCoordinator().destroyPersistentStore(at: url, type: .sqlite)
             }
             #expect(error?.code == .fileNoSuchFile && error?.localizedDescription.contains(url.path) == true)
         }
-        try newCoordinator().destroyPersistentStore(at: URL(fileURLWithPath: "/dev/null"), type: .inMemory)
+        for path in ["/dev/null", "/dev/null/a"] {
+            for type in [NSPersistentStore.StoreType.inMemory, .binary, .xml] {
+                try newCoordinator().destroyPersistentStore(at: URL(fileURLWithPath: path), type: type)
+            }
+        }
         #expect(try names("") == [])
     }
 

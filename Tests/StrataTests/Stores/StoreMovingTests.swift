@@ -210,7 +210,8 @@ import Testing
         try store.coordinator.destroyPersistentStore(at: store.url, type: .sqlite)
         try FileManager.default.removeItem(at: store.url)
         try store.coordinator.destroyPersistentStore(at: store.url, type: .sqlite)
-        #expect(!FileManager.default.fileExists(atPath: store.url.path))
+        // Where there was none, too.
+        try FileManager.default.removeItem(at: store.url)
         try Data("text".utf8).write(to: store.url)
         let error = #expect(throws: CocoaError.self) {
             try store.coordinator.destroyPersistentStore(at: store.url, type: .sqlite)

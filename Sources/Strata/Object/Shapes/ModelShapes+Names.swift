@@ -14,4 +14,11 @@ extension ModelShapes {
             return shape.name == type.objectiveCName ?? "\(type)" && NSStringFromClass(type) == name
         }
     }
+
+    /// The names of entities, as far as the model has them, with those of all that they inherit from.
+    func lineages(of names: some Sequence<String>) -> Set<String> {
+        var all: Set<String> = []
+        for name in names { all.formUnion(byName[name]?.lineage.map(\.name) ?? []) }
+        return all
+    }
 }
