@@ -14,18 +14,25 @@ public struct ManagedSlots: @unchecked Sendable {
     /// Where each property was last found; of one that has to be converted, nowhere.
     @usableFromInline let tokens: UnsafeMutablePointer<Atomic<UInt64>>
     private let names: UnsafeMutablePointer<String>
+    /// Of relationships: whether some of the objects may be of another class than the accessor declares.
+    private let narrow: UnsafeMutablePointer<Atomic<Bool>>
 
     /// Names the properties. The model is asked at the first use. Complexity: O(n).
     public init(_ names: String...) {
         tokens = .allocate(capacity: max(1, names.count))
         self.names = .allocate(capacity: max(1, names.count))
+        narrow = .allocate(capacity: max(1, names.count))
         for (position, name) in names.enumerated() {
             (tokens + position).initialize(to: Atomic(0))
             (self.names + position).initialize(to: name)
+            (narrow + position).initialize(to: Atomic(false))
         }
     }
 
     func name(_ position: Int) -> String { names[position] }
+
+    /// Whether each object of a relationship has to be looked at. Known once the relationship has been looked up.
+    func isNarrow(_ position: Int) -> Bool { narrow[position].load(ordering: .relaxed) }
 
     /// Where a property was last found.
     @inlinable @inline(__always)
@@ -52,6 +59,16 @@ public struct ManagedSlots: @unchecked Sendable {
         let token = SlotToken(
             shape: shape, index: relationship.slot, offset: Int(shape.codes[relationship.slot].offset))
         return keep(token, position)
+    }
+
+    /// A to-many relationship, for what gives no object. The place is not kept: an accessor that finds it takes the class
+    /// of the objects for checked.
+    ///
+    /// - Precondition: the property is one.
+    func toMany(_ position: Int, _ shape: EntityShape) -> RelationshipShape {
+        let found = token(position)
+        if found.shapeID == shape.id { return shape.relationships[found.index] }
+        return relationship(position, shape, NSManagedObject.self, isToMany: true)
     }
 
     /// A to-many relationship whose objects are of a class.
@@ -97,22 +114,14 @@ public struct ManagedSlots: @unchecked Sendable {
                     + shape.suggestion(for: name),
                 "Let accessor and model agree")
         }
-        let type = relationship.destination.objectClass
-        guard type == target || isSubclass(type, of: target) else {
+        switch relationship.fit(target) {
+        case .whole: break
+        case .inPart: narrow[position].store(true, ordering: .relaxed)
+        case .not(let problem):
             programmerError(
-                "\(shape.subject).\(name)",
-                "the accessor does not fit the model: its objects are of class \(type), not \(target)",
+                "\(shape.subject).\(name)", "the accessor does not fit the model: \(problem)",
                 "Let accessor and model agree")
         }
         return relationship
-    }
-
-    private func isSubclass(_ type: AnyClass, of target: AnyClass) -> Bool {
-        var next: AnyClass? = type
-        while let current = next {
-            if current == target { return true }
-            next = _getSuperclass(current)
-        }
-        return false
     }
 }

@@ -92,9 +92,9 @@ extension NSManagedObject {
         // Names are for those who look on.
         if flags.contains(.observable) { noteAccess(slots.name(position)) }
         guard let target = toOneTarget(at: slots.toOne(position, shape, Target.self)) else { return nil }
-        ForeignObjects.check(target, is: Target.self)
-        // SAFETY: the slot has checked that the destination's class is Target or a subclass of it; any object of
-        // another class has been looked at.
+        ForeignObjects.check(target, is: Target.self, isNarrow: slots.isNarrow(position))
+        // SAFETY: the slot has checked that the destination's classes are Target or subclasses of it; where they are
+        // not, the object has been looked at.
         return unsafeDowncast(target, to: Target.self)
     }
 
@@ -131,9 +131,9 @@ extension NSManagedObject {
     ) -> Set<Target> {
         if flags.contains(.observable) { noteAccess(slots.name(position)) }
         let members = toManyMembers(slots.toMany(position, shape, Target.self))
-        ForeignObjects.check(members, are: Target.self)
-        // SAFETY: the slot has checked that the destination's class is Target or a subclass; sets of class references
-        // have one layout and hash alike.
+        ForeignObjects.check(members, are: Target.self, isNarrow: slots.isNarrow(position))
+        // SAFETY: the slot has checked that the destination's classes are Target or subclasses, or the members have
+        // been looked at; sets of class references have one layout and hash alike.
         return CollectionLayout.cast(members, to: Set<Target>.self)
     }
 
@@ -155,7 +155,8 @@ extension NSManagedObject {
     ) -> [Target] {
         if flags.contains(.observable) { noteAccess(slots.name(position)) }
         if let property = slots.fetched(position, shape) { return results(of: property) }
-        return toManyOrder(slots.toMany(position, shape, Target.self)).compactMap { $0 as? Target }
+        let members = toManyOrder(slots.toMany(position, shape, Target.self))
+        return ForeignObjects.checked(members, are: Target.self, isNarrow: slots.isNarrow(position))
     }
 
     /// The same, never nil.

@@ -67,7 +67,7 @@ extension NSManagedObject {
     }
 
     private func relation(_ slots: ManagedSlots, _ position: Int) -> RelationshipShape {
-        slots.toMany(position, shape, NSManagedObject.self)
+        slots.toMany(position, shape)
     }
 
     private func member(_ object: Any, _ relationship: RelationshipShape) -> NSManagedObject {

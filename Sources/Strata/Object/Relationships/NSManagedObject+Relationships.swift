@@ -9,9 +9,9 @@ extension NSManagedObject {
         get {
             if flags.contains(.observable) { noteAccess(slot.name) }
             guard let target = toOneTarget(at: slot._cache.token(for: self)) else { return nil }
-            ForeignObjects.check(target, is: Target.self)
-            // SAFETY: the slot has checked that the destination's class is Target or a subclass of it; any object of
-            // another class has been looked at.
+            ForeignObjects.check(target, is: Target.self, isNarrow: slot._cache.isNarrow)
+            // SAFETY: the slot has checked that the destination's classes are Target or subclasses of it; where they
+            // are not, the object has been looked at.
             return unsafeDowncast(target, to: Target.self)
         }
         set {
@@ -31,9 +31,9 @@ extension NSManagedObject {
         get {
             if flags.contains(.observable) { noteAccess(slot.name) }
             let members = toManyMembers(shape.relationships[slot._cache.token(for: self).index])
-            ForeignObjects.check(members, are: Target.self)
-            // SAFETY: the slot has checked that the destination's class is Target or a subclass; sets of class
-            // references have one layout and hash alike.
+            ForeignObjects.check(members, are: Target.self, isNarrow: slot._cache.isNarrow)
+            // SAFETY: the slot has checked that the destination's classes are Target or subclasses, or the members have
+            // been looked at; sets of class references have one layout and hash alike.
             return CollectionLayout.cast(members, to: Set<Target>.self)
         }
         set {
@@ -44,7 +44,8 @@ extension NSManagedObject {
     /// The objects at the other end of an ordered to-many relationship, in order.
     public final func ordered<Target: NSManagedObject>(_ slot: ToManySlot<Target>) -> [Target] {
         if flags.contains(.observable) { noteAccess(slot.name) }
-        return toManyOrder(shape.relationships[slot._cache.token(for: self).index]).compactMap { $0 as? Target }
+        let members = toManyOrder(shape.relationships[slot._cache.token(for: self).index])
+        return ForeignObjects.checked(members, are: Target.self, isNarrow: slot._cache.isNarrow)
     }
 
     /// Replaces the objects at the other end of an ordered to-many relationship.

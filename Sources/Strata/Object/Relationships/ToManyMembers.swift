@@ -14,10 +14,13 @@ import StrataIO
 public struct ToManyMembers<Target: NSManagedObject>: Sequence {
     private let owner: NSManagedObject
     private let relationship: RelationshipShape
+    private let isNarrow: Bool
 
-    init(_ owner: NSManagedObject, _ relationship: RelationshipShape) {
+    /// - Parameter isNarrow: whether members may be of another class than `Target`.
+    init(_ owner: NSManagedObject, _ relationship: RelationshipShape, isNarrow: Bool) {
         self.owner = owner
         self.relationship = relationship
+        self.isNarrow = isNarrow
     }
 
     /// What messages call the relationship.
@@ -61,9 +64,9 @@ public struct ToManyMembers<Target: NSManagedObject>: Sequence {
     }
 
     private func typed(_ object: NSManagedObject) -> Target {
-        ForeignObjects.check(object, is: Target.self)
-        // SAFETY: the slot has checked that the destination's class is Target or a subclass of it; any object of
-        // another class has been looked at.
+        ForeignObjects.check(object, is: Target.self, isNarrow: isNarrow)
+        // SAFETY: the slot has checked that the destination's classes are Target or subclasses of it; where they are
+        // not, the object has been looked at.
         return unsafeDowncast(object, to: Target.self)
     }
 
@@ -161,6 +164,7 @@ extension NSManagedObject {
     /// A to-many relationship, to look at and to change.
     public final func members<Target: NSManagedObject>(_ slot: ToManySlot<Target>) -> ToManyMembers<Target> {
         if flags.contains(.observable) { noteAccess(slot.name) }
-        return ToManyMembers(self, shape.relationships[slot._cache.token(for: self).index])
+        let relationship = shape.relationships[slot._cache.token(for: self).index]
+        return ToManyMembers(self, relationship, isNarrow: slot._cache.isNarrow)
     }
 }

@@ -1,3 +1,4 @@
+import StrataRuntime
 import StrataSupport
 import Synchronization
 
@@ -15,22 +16,35 @@ enum ForeignObjects {
     }
 
     /// Stops a program that reads a relationship to such an object by an accessor that promises another class.
+    ///
+    /// - Parameter isNarrow: whether objects of the entity are not all of that class in any case.
     @inline(__always)
-    static func check<Target: NSManagedObject>(_ object: NSManagedObject, is type: Target.Type) {
-        if exist { compare(object, type) }
+    static func check<Target: NSManagedObject>(_ object: NSManagedObject, is type: Target.Type, isNarrow: Bool) {
+        if isNarrow || exist { compare(object, type) }
     }
 
     /// The same for all members of a relationship.
     @inline(__always)
-    static func check<Target: NSManagedObject>(_ objects: Set<NSManagedObject>, are type: Target.Type) {
-        if exist { for object in objects { compare(object, type) } }
+    static func check<Target: NSManagedObject>(_ objects: Set<NSManagedObject>, are type: Target.Type, isNarrow: Bool) {
+        if isNarrow || exist { for object in objects { compare(object, type) } }
+    }
+
+    /// The same for the members of an ordered relationship.
+    @inline(__always)
+    static func checked<Target: NSManagedObject>(
+        _ objects: [NSManagedObject], are type: Target.Type, isNarrow: Bool
+    ) -> [Target] {
+        if isNarrow || exist { for object in objects { compare(object, type) } }
+        // SAFETY: every object is of the class Target or of a subclass; arrays of class references have one layout.
+        return CollectionLayout.cast(objects, to: [Target].self)
     }
 
     @inline(never)
     private static func compare<Target: NSManagedObject>(_ object: NSManagedObject, _ type: Target.Type) {
-        guard !(object is Target) else { return }
+        if ObjectIdentifier(Swift.type(of: object)) == ObjectIdentifier(type) || object is Target { return }
         programmerError(
             object.shape.name, "an object of the entity was made as \(Swift.type(of: object)) and is read as \(type)",
-            "Make it with \(type)(context:) or NSEntityDescription.insertNewObject(forEntityName:into:)")
+            "Let the accessor declare a class that all objects of the relationship have, and make objects with"
+                + " init(context:) or NSEntityDescription.insertNewObject(forEntityName:into:)")
     }
 }

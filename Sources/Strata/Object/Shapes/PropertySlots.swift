@@ -24,14 +24,14 @@ public struct AttributeSlot<Value>: Sendable {
 extension AttributeSlot where Value: AttributeValue {
     /// Names an attribute. The model is asked at the first use. Complexity: O(1).
     public init(_ name: String) {
-        _cache = _SlotCache(name) { shape, reference in attributeProblem(shape, reference) { Value._fits($0) } }
+        _cache = _SlotCache(name) { shape, reference in attributeFit(shape, reference) { Value._fits($0) } }
     }
 }
 
 extension AttributeSlot {
     /// Names an attribute whose null is read as nil. The model is asked at the first use. Complexity: O(1).
     public init<Wrapped: AttributeValue>(_ name: String) where Value == Wrapped? {
-        _cache = _SlotCache(name) { shape, reference in attributeProblem(shape, reference) { Wrapped._fits($0) } }
+        _cache = _SlotCache(name) { shape, reference in attributeFit(shape, reference) { Wrapped._fits($0) } }
     }
 }
 
@@ -45,7 +45,7 @@ public struct ObjectAttributeSlot<Value>: Sendable {
 
     /// Names an attribute. The model is asked at the first use. Complexity: O(1).
     public init(_ name: String) {
-        _cache = _SlotCache(name) { shape, reference in attributeProblem(shape, reference) { _ in true } }
+        _cache = _SlotCache(name) { shape, reference in attributeFit(shape, reference) { _ in true } }
     }
 }
 
@@ -60,10 +60,9 @@ public struct ToOneSlot<Target: NSManagedObject>: Sendable {
     public init(_ name: String) {
         _cache = _SlotCache(name) { shape, reference in
             guard let relationship = shape.relationship(name), !relationship.isToMany else {
-                return "it is not a to-one relationship"
+                return .not("it is not a to-one relationship")
             }
-            let type = relationship.destination.objectClass
-            return type is Target.Type ? nil : "its objects are of class \(type), not \(Target.self)"
+            return relationship.fit(Target.self)
         }
     }
 }
@@ -79,15 +78,16 @@ public struct ToManySlot<Target: NSManagedObject>: Sendable {
     public init(_ name: String) {
         _cache = _SlotCache(name) { shape, reference in
             guard let relationship = shape.relationship(name), relationship.isToMany else {
-                return "it is not a to-many relationship"
+                return .not("it is not a to-many relationship")
             }
-            let type = relationship.destination.objectClass
-            return type is Target.Type ? nil : "its objects are of class \(type), not \(Target.self)"
+            return relationship.fit(Target.self)
         }
     }
 }
 
-private func attributeProblem(_ shape: EntityShape, _ reference: PropertyReference, fits: (UInt8) -> Bool) -> String? {
-    guard case .slot(let slot) = reference, shape.slots[slot].kind != .toOne else { return "it is not an attribute" }
-    return fits(shape.slots[slot].kind.rawValue) ? nil : "its values are of type \(shape.slots[slot].kind)"
+private func attributeFit(_ shape: EntityShape, _ reference: PropertyReference, fits: (UInt8) -> Bool) -> AccessorFit {
+    guard case .slot(let slot) = reference, shape.slots[slot].kind != .toOne else {
+        return .not("it is not an attribute")
+    }
+    return fits(shape.slots[slot].kind.rawValue) ? .whole : .not("its values are of type \(shape.slots[slot].kind)")
 }

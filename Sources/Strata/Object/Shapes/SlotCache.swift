@@ -38,13 +38,18 @@ public struct _SlotCache: @unchecked Sendable {
     @usableFromInline let last: UnsafeMutablePointer<Atomic<UInt64>>
     private let property: Unmanaged<SlotProperty>
 
-    init(_ name: String, check: @escaping @Sendable (EntityShape, PropertyReference) -> String?) {
+    init(_ name: String, check: @escaping @Sendable (EntityShape, PropertyReference) -> AccessorFit) {
         property = .passRetained(SlotProperty(name, check))
         last = .allocate(capacity: 1)
         last.initialize(to: Atomic(0))
     }
 
     var name: String { property.takeUnretainedValue().name }
+
+    /// Whether some of the relationship's objects may be of another class than the accessor says, so that each has to
+    /// be looked at. Known once a token has been found.
+    @inline(__always)
+    var isNarrow: Bool { property._withUnsafeGuaranteedRef { $0.isNarrow.load(ordering: .relaxed) } }
 
     @inlinable @inline(__always)
     func token(shapeID: UInt32, for object: NSManagedObject) -> SlotToken {
@@ -66,10 +71,10 @@ public struct _SlotCache: @unchecked Sendable {
 /// A property's name and what an accessor wants of it.
 private final class SlotProperty: Sendable {
     let name: String
-    /// Says what is wrong with a place, nil when the accessor can use it.
-    private let check: @Sendable (EntityShape, PropertyReference) -> String?
+    let isNarrow = Atomic(false)
+    private let check: @Sendable (EntityShape, PropertyReference) -> AccessorFit
 
-    init(_ name: String, _ check: @escaping @Sendable (EntityShape, PropertyReference) -> String?) {
+    init(_ name: String, _ check: @escaping @Sendable (EntityShape, PropertyReference) -> AccessorFit) {
         self.name = name
         self.check = check
     }
@@ -82,7 +87,10 @@ private final class SlotProperty: Sendable {
                     + " names\(shape.suggestion(for: name))",
                 "Let accessor and model agree")
         }
-        if let problem = check(shape, reference) {
+        switch check(shape, reference) {
+        case .whole: break
+        case .inPart: isNarrow.store(true, ordering: .relaxed)
+        case .not(let problem):
             programmerError(
                 "\(shape.subject).\(name)", "the accessor does not fit the model: \(problem)",
                 "Let accessor and model agree")
