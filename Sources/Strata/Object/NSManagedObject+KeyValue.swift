@@ -94,8 +94,17 @@ extension NSManagedObject {
             programmerError(
                 "\(shape.name).\(property.name)", "a fetched property cannot be set", "Change what its request finds")
         case nil:
-            setValue(value, forUndefinedKey: key)
+            guard let name = propertyName(ofSetterFor: key) else { return setValue(value, forUndefinedKey: key) }
+            setValue(value, forKey: name)
         }
+    }
+
+    /// The property that `setKey:` sets by the rules of key-value coding, of a key that is no property's name: the
+    /// setter's name has a capital for the first letter of either.
+    private func propertyName(ofSetterFor key: String) -> String? {
+        guard let first = key.first, first.isUppercase else { return nil }
+        let name = first.lowercased() + key.dropFirst()
+        return shape.property(name) != nil ? name : nil
     }
 
     /// Sets an attribute to null.

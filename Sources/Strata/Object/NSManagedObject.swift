@@ -368,15 +368,15 @@ open class NSManagedObject: NSObject {
 
     /// The entity that the class stands for. `NSManagedObject` itself stands for none: its entity has no name.
     ///
-    /// - Precondition: exactly one entity of all models in use has this class.
+    /// A class that no entity of the models in use has, or more than one, stands for none either, which a warning
+    /// says once for each class.
     open class func entity() -> NSEntityDescription {
         if self == NSManagedObject.self { return ModelShapes.nameless.entity }
-        guard let entity = standingEntity else {
-            programmerError(
-                "\(self)", "no entity, or more than one, in the models in use has the class",
-                "Make the container or coordinator first, and name the class in one entity of the model")
-        }
-        return entity
+        if let entity = standingEntity { return entity }
+        Warnings.once(
+            "\(self).entity() is an entity without a name: none, or more than one, of the entities in the models in use"
+                + " has the class. Make the container or coordinator first, and name the class in one entity")
+        return ModelShapes.nameless.entity
     }
 
     /// The one entity of the models in use that has the class; nil if there is none, or more than one.
