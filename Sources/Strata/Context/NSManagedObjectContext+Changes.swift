@@ -16,7 +16,7 @@ extension NSManagedObjectContext {
         if isRetaining { retained.append(object) }
         pipeline.list(object, in: self)
         stateMayHaveChanged()
-        object.awakeFromInsert()
+        undisturbed { object.awakeFromInsert() }
     }
 
     /// Inserts an object that was created without context. An object that is here already is inserted again if it was
@@ -59,7 +59,7 @@ extension NSManagedObjectContext {
         if object.flags.contains(.gone) { return }
         if object.overrides.contains(.prepareForDeletion) {
             object.flags.insert(.preparingDeletion)
-            object.prepareForDeletion()
+            undisturbed { object.prepareForDeletion() }
             object.flags.remove(.preparingDeletion)
         }
         pipeline.list(object, in: self)
@@ -126,7 +126,7 @@ extension NSManagedObjectContext {
                 object.flags.remove(.gone)
             } else {
                 object.restoreCommitted()
-                object.withoutChangeTracking { object.awake(fromSnapshotEvents: .rollback) }
+                undisturbed { object.withoutChangeTracking { object.awake(fromSnapshotEvents: .rollback) } }
                 if flags.contains(.deletePropagated) {
                     changes.inserted.append(object)
                     pipeline.refreshed.remove(object)
@@ -139,6 +139,7 @@ extension NSManagedObjectContext {
         pipeline.isProcessingScheduled = false
         changes.refreshed = pipeline.refreshed
         pipeline.refreshed = []
+        pipeline.refreshBases = [:]
         changes.post(.NSManagedObjectContextObjectsDidChange, from: self)
     }
 
@@ -154,6 +155,7 @@ extension NSManagedObjectContext {
         var invalidated: [NSManagedObjectID] = []
         pipeline.forgetChanges()
         pipeline.refreshed = []
+        pipeline.refreshBases = [:]
         retained = []
         heldResults.release()
         readErrors = [:]
@@ -199,22 +201,33 @@ extension NSManagedObjectContext {
             try? handle.catchUp()
         }
         if flag {
-            let wasFault = object.isFault
-            let references = ReferenceRebase(object)
-            object.turnIntoFault(keepingChanges: true)
-            if !wasFault {
-                object.flags.insert(.refreshing)
-                object.realize()
-                object.flags.remove(.refreshing)
-                references?.apply()
-            }
-            if !object.flags.contains(.unobserved) { object.observedEverythingDidChange() }
+            readAnew(object)
         } else {
             object.turnIntoFault(keepingChanges: false)
             object.flags.subtract([.updated, .deleted, .deletePropagated])
         }
         pipeline.refreshed.insert(object)
         pipeline.scheduleProcessing(in: self)
+    }
+
+    /// Reads an object's newest row and lays its changes over it.
+    private func readAnew(_ object: NSManagedObject) {
+        let wasFault = object.isFault
+        let base = wasFault ? nil : RefreshBase(object)
+        let references = ReferenceRebase(object)
+        if !object.flags.contains(.unobserved) { ObservedObjects.willReadAnew(object, isKnown: base != nil) }
+        object.turnIntoFault(keepingChanges: true)
+        if !wasFault {
+            object.flags.insert(.refreshing)
+            object.realize()
+            object.flags.remove(.refreshing)
+            references?.apply()
+        }
+        if let base, pipeline.refreshBases[ObjectIdentifier(object)] == nil {
+            pipeline.refreshBases[ObjectIdentifier(object)] = base
+        }
+        if object.flags.contains(.unobserved) { return }
+        ObservedObjects.didReadAnew(object, base?.changedKeys(of: object, includesUnread: true))
     }
 
     /// Makes a fault of an object that was never saved. It fires with its default values.

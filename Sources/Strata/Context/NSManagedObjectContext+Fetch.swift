@@ -80,12 +80,14 @@ extension NSManagedObjectContext {
     private final func count<T>(of request: NSFetchRequest<T>) throws -> Int {
         try limited(request.timeLimit) { control in
             if let custom = CustomFetch(self, request) {
-                let count = try throwingReadFailures { try custom.count() }
+                processChangesBeforeReading()
+                let count = try undisturbed { try throwingReadFailures { try custom.count() } }
                 try control?.check()
                 return count
             }
             let plan = try plan(of: request)
-            return try FetchExecutor(self, plan, turn: turn(control, plan)).count()
+            if plan.includesPendingChanges { processChangesBeforeReading() }
+            return try undisturbed { try FetchExecutor(self, plan, turn: turn(control, plan)).count() }
         }
     }
 
@@ -122,17 +124,18 @@ extension NSManagedObjectContext {
     final func results<T>(of request: NSFetchRequest<T>) throws -> [T] {
         try limited(request.timeLimit) { control in
             if let custom = CustomFetch(self, request) {
-                let results = try throwingReadFailures { try custom.results() }
+                processChangesBeforeReading()
+                let results = try undisturbed { try throwingReadFailures { try custom.results() } }
                 try control?.check()
                 if let objects = results as? [NSManagedObject] { holdUntilTheEventEnds(objects) }
                 return try FetchResults.typed(results)
             }
             let plan = try plan(of: request)
-            let results: FetchResults
-            if let found = try directResults(plan, control) ?? indexedResults(plan, control) {
-                results = found
-            } else {
-                results = try FetchExecutor(self, plan, turn: turn(control, plan)).results()
+            // Whoever hears of the changes may make others, pin the context or remove a store.
+            if plan.includesPendingChanges { processChangesBeforeReading() }
+            let results = try undisturbed {
+                try directResults(plan, control) ?? indexedResults(plan, control)
+                    ?? FetchExecutor(self, plan, turn: turn(control, plan)).results()
             }
             if case .objects(let objects) = results { holdUntilTheEventEnds(objects) }
             return try results.typed(plan)
@@ -191,8 +194,11 @@ extension NSManagedObjectContext: FetchExpressionContext {
             }
             let plan = try request.plan(in: self)
             let executor = FetchExecutor(self, plan)
-            if countOnly { return try executor.count() }
-            return try executor.results().any
+            // In the middle of a predicate.
+            return try undisturbed { () -> Any in
+                if countOnly { return try executor.count() }
+                return try executor.results().any
+            }
         } catch {
             // Predicates cannot throw; the request that the predicate is of does, which may be another context's.
             noteReadFailure(error)

@@ -55,10 +55,13 @@ extension NSManagedObjectContext {
         processPendingChanges()
         advanceGeneration()
         noteMerged()
+        underWay += 1
         let updated = ids.updated.compactMap { registeredObject(for: $0) }
         // Before the others, since a fetch tells of what has been refreshed by then.
-        let arrivals = followers.map { $0.all.flatMap { $0.arrivals(among: ids.updated) } } ?? []
+        let controllers = followers?.all ?? []
+        let arrivals = controllers.flatMap { $0.arrivals(among: ids.updated) + $0.related(among: ids.updated) }
         for object in updated where object.registry === registry { refresh(object, mergeChanges: true) }
+        if !areOfSave { refreshOtherEnds(of: updated) }
         pipeline.refreshed.formUnion(arrivals)
         var inserted: ContiguousArray<NSManagedObject> = []
         for id in ids.inserted where canHave(id) {
@@ -95,6 +98,8 @@ extension NSManagedObjectContext {
         tellChildren(of: ids, areOfSave: areOfSave)
         defer { if !pipeline.event.isEmpty { processPendingChanges() } }
         if !changes.isEmpty { changes.post(.NSManagedObjectContextObjectsDidChange, from: self) }
+        pipeline.refreshBases = [:]
+        underWay -= 1
         post(
             .NSManagedObjectContextDidMergeChangesObjectIDs,
             [
@@ -103,8 +108,20 @@ extension NSManagedObjectContext {
             ])
     }
 
+    /// A save names both ends of what it has changed. Of a batch request, or of what the history tells, only those come
+    /// that have a row with the reference.
+    private func refreshOtherEnds(of objects: [NSManagedObject]) {
+        var known = Set(objects.map { ObjectIdentifier($0) })
+        for object in objects {
+            for other in pipeline.refreshBases[ObjectIdentifier(object)]?.otherEnds(of: object) ?? []
+            where known.insert(ObjectIdentifier(other)).inserted {
+                refresh(other, mergeChanges: true)
+            }
+        }
+    }
+
     /// Whether there may be an object with this ID: it names an open store, or what the parent has not saved.
-    private func canHave(_ id: NSManagedObjectID) -> Bool {
+    final func canHave(_ id: NSManagedObjectID) -> Bool {
         guard let identity = id.identity else { return link != nil }
         return coordinator?.handle(identity) != nil
     }

@@ -144,7 +144,7 @@ extension NSManagedObjectContext {
             return
         }
         if handle.isDetached { return noteRemoved(object, handle) }
-        if let custom = handle.custom, !custom.prepare(object, in: self) { return }
+        if let custom = handle.custom, !undisturbed({ custom.prepare(object, in: self) }) { return }
         do {
             guard let shown = handle.custom == nil ? given ?? snapshot(of: handle) : snapshot(of: handle),
                 let location = try Optional(shown.locate(object.ref)), !location.isAbsent
@@ -206,11 +206,13 @@ extension NSManagedObjectContext {
         // The program's method may be what lets go of the context.
         let retained = Unmanaged.passRetained(self)
         defer { retained.release() }
-        object.withoutChangeTracking {
-            if object.flags.contains(.refreshing) {
-                object.awake(fromSnapshotEvents: .refresh)
-            } else {
-                object.awakeFromFetch()
+        undisturbed {
+            object.withoutChangeTracking {
+                if object.flags.contains(.refreshing) {
+                    object.awake(fromSnapshotEvents: .refresh)
+                } else {
+                    object.awakeFromFetch()
+                }
             }
         }
     }
@@ -295,7 +297,11 @@ extension NSManagedObjectContext {
     private func storedMembers(
         _ relationship: RelationshipShape, of owner: NSManagedObject, in handle: StoreHandle, _ snapshot: Snapshot
     ) throws -> [RelationshipReader.Member] {
-        if let members = try handle.custom?.members(relationship, of: owner, in: self) { return members }
+        if let custom = handle.custom,
+            let members = try undisturbed({ try custom.members(relationship, of: owner, in: self) })
+        {
+            return members
+        }
         return try RelationshipReader(handle: handle, snapshot: snapshot).members(relationship, of: owner.ref)
     }
 

@@ -143,6 +143,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     public final var faultStatistics: FaultStatistics { faults.statistics }
     /// The fault that is fired to see whether its object is there.
     final var triedFault: NSManagedObject?
+    /// How many things run that requests in their middle do not end the event of: see ``undisturbed(_:)``.
+    @exclusivity(unchecked) final var underWay = 0
     /// Of contexts that only write what follows from objects that are stored already.
     final var skipsValidation = false
     /// Whether nothing is posted: of a context that a request makes for itself, which no program knows.

@@ -37,7 +37,6 @@ struct CustomFetch<T> {
     func results() throws -> [Any] {
         _ = try context.coordinator?.stores(named: request.affectedStores)
         try checkWindow()
-        context.processPendingChanges()
         if request.resultType.contains(.countResultType) { return [NSNumber(value: try count())] }
         let changed = changedObjects()
         if links.count == 1, otherStores.isEmpty, changed.isEmpty {
@@ -57,7 +56,6 @@ struct CustomFetch<T> {
     func count() throws -> Int {
         _ = try context.coordinator?.stores(named: request.affectedStores)
         try checkWindow()
-        context.processPendingChanges()
         let changed = changedObjects()
         if changed.isEmpty {
             var total = 0

@@ -11,7 +11,7 @@ final class FetchedResultsCore {
     let sectionNameKeyPath: String?
     let cacheName: String?
     private let namePath: KeyPathComponents?
-    private let currentSettings: () -> FetchedResultsSettings
+    private let currentSettings: (KeyPathComponents?) -> FetchedResultsSettings
     private let fetch: () throws -> [AnyObject]
 
     /// The controller that delegates are told of, and the one whose class gives index titles.
@@ -37,7 +37,7 @@ final class FetchedResultsCore {
 
     init(
         _ context: NSManagedObjectContext, sectionNameKeyPath: String?, cacheName: String?,
-        settings: @escaping () -> FetchedResultsSettings, fetch: @escaping () throws -> [AnyObject]
+        settings: @escaping (KeyPathComponents?) -> FetchedResultsSettings, fetch: @escaping () throws -> [AnyObject]
     ) {
         self.context = context
         self.sectionNameKeyPath = sectionNameKeyPath
@@ -55,7 +55,7 @@ final class FetchedResultsCore {
     // MARK: Fetching
 
     func performFetch() throws {
-        let settings = currentSettings()
+        let settings = currentSettings(namePath)
         let token = stableToken
         let (objects, list) = try context.limited(settings.timeLimit) { control in
             let objects = try fetch()
@@ -236,6 +236,14 @@ final class FetchedResultsCore {
         }
     }
 
+    /// Those objects, of some that others have changed and the context does not have in memory, that results may be
+    /// sorted or divided by.
+    func related(among ids: [NSManagedObjectID]) -> [NSManagedObject] {
+        guard let paths = settings?.paths, delegate != nil || !streams.isEmpty else { return [] }
+        return ids.filter { paths.mayPass($0.shape) && context.registeredObject(for: $0) == nil && !isRemote($0) }
+            .compactMap { context.canHave($0) ? context.object(with: $0) : nil }
+    }
+
     /// Whether an object lives in an incremental store, which may be far away and answers no request that the program
     /// does not make.
     private func isRemote(_ id: NSManagedObjectID) -> Bool {
@@ -273,6 +281,13 @@ final class FetchedResultsCore {
         for object in objects(NSDeletedObjectsKey) { update.remove(object, &members) }
         for key in [NSInsertedObjectsKey, NSUpdatedObjectsKey, NSRefreshedObjectsKey, NSInvalidatedObjectsKey] {
             for object in objects(key) { update.look(at: object, &members) }
+        }
+        if let paths = settings.paths {
+            var passed = Set(objects(NSUpdatedObjectsKey).filter { paths.countsInEvent($0) })
+            for key in [NSInsertedObjectsKey, NSRefreshedObjectsKey, NSInvalidatedObjectsKey, NSDeletedObjectsKey] {
+                passed.formUnion(objects(key).filter { paths.mayPass($0.shape) })
+            }
+            update.look(along: paths, to: passed, &members)
         }
         update.calculate()
         guard !update.isEmpty else { return }

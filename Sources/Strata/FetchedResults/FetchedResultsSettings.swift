@@ -16,12 +16,16 @@ struct FetchedResultsSettings {
     let sorts: [NSSortDescriptor]
     /// The slots of properties that the order depends on directly; nil when that cannot be told.
     let sortSlots: [Int]?
+    /// What the order and the sections depend on in other objects.
+    let paths: LeadingPaths?
     /// Tells requests apart that find different things; nil when parts of the request are code.
     let signature: String?
     /// Of the request.
     let timeLimit: Duration?
 
-    init<T>(_ request: NSFetchRequest<T>, in context: NSManagedObjectContext) {
+    init<T>(
+        _ request: NSFetchRequest<T>, sectionNameKeyPath: KeyPathComponents? = nil, in context: NSManagedObjectContext
+    ) {
         timeLimit = request.timeLimit
         let shapes = context.modelShapes
         let name = request.entityName ?? (T.self as? NSManagedObject.Type).flatMap { shapes?.shape(ofClass: $0)?.name }
@@ -37,7 +41,8 @@ struct FetchedResultsSettings {
         asked = request.predicate
         affectedStores = request.affectedStores
         isWindow = request.fetchLimit > 0 || request.fetchOffset > 0
-        sorts = request.sortDescriptors ?? []
+        // As the fetch goes by them.
+        sorts = (request.sortDescriptors ?? []).map { PropertyNames.keyed($0) }
         var slots: [Int]? = []
         for sort in sorts {
             guard let shape, let path = (sort as? KeySortDescriptor)?.path, path.names.count == 1,
@@ -49,6 +54,9 @@ struct FetchedResultsSettings {
             slots?.append(slot)
         }
         sortSlots = slots
+        let keyPaths = [sectionNameKeyPath].compactMap(\.self) + sorts.compactMap { ($0 as? KeySortDescriptor)?.path }
+        let paths = shape.map { LeadingPaths(keyPaths, from: $0) }
+        self.paths = paths?.isEmpty ?? true ? nil : paths
         let text = request.predicate.map { PredicatePrinter.text($0) } ?? ""
         let hasText = !text.contains("BLOCKPREDICATE") && sorts.allSatisfy { $0 is KeySortDescriptor }
         signature =

@@ -4,6 +4,9 @@ import Foundation
 ///
 /// Compares only changed objects with their neighbours: O(k log n) comparisons for k of them, and one pass over the
 /// references of the results.
+///
+/// Whatever the values have become of which nobody tells, what is said leads from the old results to the new ones: the
+/// old ones keep their order and their sections, and a section's objects always lie together.
 struct FetchedResultsUpdate {
     struct SectionChange {
         var section: FetchedSection
@@ -32,6 +35,10 @@ struct FetchedResultsUpdate {
     private let core: FetchedResultsCore
     private var removed: Set<ObjectIdentifier> = []
     private var changed: Set<ObjectIdentifier> = []
+    /// Those of `changed` that have not changed themselves: an object has that they are sorted or divided by.
+    private var led: Set<ObjectIdentifier> = []
+    /// Sections whose order among the others has changed: they go and come again with all their objects.
+    private var rebuilt: Set<ExactText> = []
     private var inserted: [NSManagedObject] = []
 
     init(_ list: FetchedResultList, _ settings: FetchedResultsSettings, _ core: FetchedResultsCore) {
@@ -69,6 +76,21 @@ struct FetchedResultsUpdate {
         }
     }
 
+    /// Objects changed that the results may be sorted or divided by. A result whose place depends on one of them is
+    /// looked at again.
+    ///
+    /// - Complexity: O(results), if there are such objects.
+    mutating func look(along paths: LeadingPaths, to passed: Set<NSManagedObject>, _ members: inout IdentitySet) {
+        if passed.isEmpty { return }
+        let passed = Set(passed.map { ObjectIdentifier($0) })
+        for case let object as NSManagedObject in old.objects {
+            let id = ObjectIdentifier(object)
+            if removed.contains(id) || changed.contains(id) || !paths.leads(from: object, toOneOf: passed) { continue }
+            look(at: object, &members)
+            if changed.contains(id) { led.insert(id) }
+        }
+    }
+
     // MARK: Working out
 
     mutating func calculate() {
@@ -81,9 +103,11 @@ struct FetchedResultsUpdate {
             if removed.contains(id) || changed.contains(id) { oldIndexes[id] = index }
         }
         let settled = Set(kept.lazy.map { ObjectIdentifier($0) }).intersection(changed)
+        let keptSections = Set(keptNames.map(ExactText.init))
         moving += inserted
         place(moving, into: &kept, &keptNames)
         list = FetchedResultList(kept, names: core.sectionNameKeyPath == nil ? nil : keptNames, core)
+        findRebuiltSections(keptSections)
         note(oldIndexes, newcomers, settled)
         compareSections()
     }
@@ -132,39 +156,87 @@ struct FetchedResultsUpdate {
         return settings.precedes(following, object)
     }
 
-    /// Merges objects into results that are in order.
+    /// Merges objects into results that are in order, each into the section that it names.
     private func place(
         _ objects: [NSManagedObject], into kept: inout [AnyObject], _ names: inout [String]
     ) {
         guard !objects.isEmpty else { return }
-        let hasNames = core.sectionNameKeyPath != nil
+        let sorted = objects.sorted(by: settings.precedes)
+        guard core.sectionNameKeyPath != nil else {
+            var merged: [AnyObject] = []
+            merged.reserveCapacity(kept.count + sorted.count)
+            merge(sorted[...], with: kept[...], into: &merged)
+            kept = merged
+            return
+        }
+        var arrivals = SectionArrivals(sorted, core)
+        let runs = Self.runs(names)
+        for run in runs { arrivals.settle(run.name) }
+        arrivals.findPlaces(among: runs.count) { run, newcomer in
+            guard let first = kept[runs[run].range.lowerBound] as? NSManagedObject else { return true }
+            return settings.precedes(first, newcomer)
+        }
         var merged: [AnyObject] = []
+        merged.reserveCapacity(kept.count + sorted.count)
         var mergedNames: [String] = []
-        merged.reserveCapacity(kept.count + objects.count)
+        mergedNames.reserveCapacity(merged.capacity)
+        for place in 0...runs.count {
+            for section in arrivals.newSections(at: place) {
+                merged += section.objects as [AnyObject]
+                mergedNames += repeatElement(section.name, count: section.objects.count)
+            }
+            guard place < runs.count else { break }
+            let run = runs[place]
+            merge(arrivals.objects(in: run.name)[...], with: kept[run.range], into: &merged)
+            mergedNames += repeatElement(run.name, count: merged.count - mergedNames.count)
+        }
+        kept = merged
+        names = mergedNames
+    }
+
+    /// Where which section name stands.
+    private static func runs(_ names: [String]) -> [(name: String, range: Range<Int>)] {
+        var runs: [(name: String, range: Range<Int>)] = []
         var start = 0
-        for object in objects.sorted(by: settings.precedes) {
+        for index in names.indices
+        where index + 1 == names.count || !names[index + 1].isExactly(names[index]) {
+            runs.append((names[start], start..<index + 1))
+            start = index + 1
+        }
+        return runs
+    }
+
+    /// Merges sorted objects with others that are in order.
+    private func merge(
+        _ objects: ArraySlice<NSManagedObject>, with others: ArraySlice<AnyObject>, into merged: inout [AnyObject]
+    ) {
+        var start = others.startIndex
+        for object in objects {
             var low = start
-            var high = kept.count
+            var high = others.endIndex
             while low < high {
                 let middle = (low + high) / 2
-                if let other = kept[middle] as? NSManagedObject, settings.precedes(other, object) {
+                if let other = others[middle] as? NSManagedObject, settings.precedes(other, object) {
                     low = middle + 1
                 } else {
                     high = middle
                 }
             }
-            merged += kept[start..<low]
+            merged += others[start..<low]
             merged.append(object)
-            if hasNames {
-                mergedNames += names[start..<low]
-                mergedNames.append(core.sectionName(of: object))
-            }
             start = low
         }
-        merged += kept[start...]
-        if hasNames { mergedNames += names[start...] }
-        kept = merged
-        names = mergedNames
+        merged += others[start...]
+    }
+
+    /// - Parameter kept: the sections that still have objects which stayed; these have kept their order.
+    private mutating func findRebuiltSections(_ kept: Set<ExactText>) {
+        guard core.sectionNameKeyPath != nil else { return }
+        let before = old.sections.map { ExactText($0.name) }
+        let after = list.sections.map { ExactText($0.name) }
+        let stayed = Set(before).intersection(after)
+        let stayedAfter = after.filter(stayed.contains)
+        if before.filter(stayed.contains) != stayedAfter { rebuilt = Set(stayedAfter).subtracting(kept) }
     }
 
     /// - Parameter settled: changed objects that stayed where they were among those that did not change.
@@ -190,9 +262,11 @@ struct FetchedResultsUpdate {
                 continue
             }
             let from = old.path(oldIndex)
+            let name = list.sections[to.section].name
             let hasMoved =
-                !old.sections[from.section].name.isExactly(list.sections[to.section].name)
+                !old.sections[from.section].name.isExactly(name) || rebuilt.contains(ExactText(name))
                 || (!settled.contains(id) && stayed.hasMoved(id))
+            if !hasMoved, led.contains(id) { continue }
             let change = ObjectChange(
                 object: object, type: hasMoved ? .move : .update, from: from, to: to, fromIndex: oldIndex,
                 toIndex: index)
@@ -206,13 +280,13 @@ struct FetchedResultsUpdate {
         let before = old.sections.map { ExactText($0.name) }
         let after = list.sections.map { ExactText($0.name) }
         if before == after { return }
-        let names = (before: Set(before), after: Set(after))
-        for (index, section) in old.sections.enumerated().reversed() where !names.after.contains(before[index]) {
+        let stayed = Set(before).intersection(after).subtracting(rebuilt)
+        for (index, section) in old.sections.enumerated().reversed() where !stayed.contains(before[index]) {
             // Nothing is left of it.
             let empty = FetchedSection(section.name, [], core)
             sections.append(SectionChange(section: empty, index: index, type: .delete))
         }
-        for (index, section) in list.sections.enumerated() where !names.before.contains(after[index]) {
+        for (index, section) in list.sections.enumerated() where !stayed.contains(after[index]) {
             sections.append(SectionChange(section: section, index: index, type: .insert))
         }
     }

@@ -6,8 +6,12 @@ import StrataIO
 /// The controller listens to its context, whatever changes it: edits, saves, merges from other contexts, refreshes,
 /// undo. What changed is calculated from the changed objects alone. An object that was changed elsewhere and is not in
 /// memory comes in if the request's predicate finds it when the change is merged, unless the request has a limit or an
-/// offset. As in Core Data, a change of an object that the predicate or the order only leads to by a key path goes
-/// unnoticed.
+/// offset.
+///
+/// Keys of sections and of the order may lead over to-one relationships. When an object on such a path changes, results
+/// move, which Core Data does not notice; if they stay in their place, nothing is told. Other things that a result's
+/// place or the predicate depends on, such as values that objects compute, are looked at when the result itself changes,
+/// as in Core Data.
 ///
 /// After the context has been reset the results have to be fetched again. While there is neither a ``delegate`` nor
 /// anybody who iterates over ``changes``, the results stay as fetched. The controller belongs to its context's queue.
@@ -56,7 +60,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         request = fetchRequest
         core = FetchedResultsCore(
             context, sectionNameKeyPath: sectionNameKeyPath, cacheName: name,
-            settings: { FetchedResultsSettings(fetchRequest, in: context) },
+            settings: { FetchedResultsSettings(fetchRequest, sectionNameKeyPath: $0, in: context) },
             fetch: { try context.fetched(fetchRequest).map { $0 as AnyObject } })
         let core = core
         presented =
@@ -75,7 +79,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         core = FetchedResultsCore(
             context, sectionNameKeyPath: nil, cacheName: nil,
-            settings: { [request] in FetchedResultsSettings(request, in: context) }, fetch: { [] })
+            settings: { [request] _ in FetchedResultsSettings(request, in: context) }, fetch: { [] })
         presented = nil
         super.init()
     }

@@ -11,7 +11,9 @@ extension NSManagedObject {
     /// The persistent properties that were set since pending changes were last processed, with the values they had
     /// before; `NSNull` for nil. While changes are reported, that is what the report is about.
     ///
-    /// Of an object that was never saved, properties that were not set before have their defaults.
+    /// Of an object that was never saved, properties that were not set before have their defaults. Of one that was
+    /// read anew, by a merge or by ``NSManagedObjectContext/refresh(_:mergeChanges:)``, those are there whose values
+    /// have become others by that.
     public final func changedValuesForCurrentEvent() -> [String: Any] {
         let context = registry?.context
         let memento = context?.undoRecorder?.memento(of: self)
@@ -37,6 +39,7 @@ extension NSManagedObject {
             guard existingState(relationship)?.isChangedInEvent == true else { continue }
             values[relationship.name] = membersBeforeEvent(relationship)
         }
+        context?.pipeline.refreshBases[ObjectIdentifier(self)]?.addOldValues(of: self, to: &values)
         return values
     }
 

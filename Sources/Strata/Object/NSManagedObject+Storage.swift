@@ -104,10 +104,10 @@ extension NSManagedObject {
     }
 
     /// Gives up the values; keeps changes and transient values only if `keepingChanges`, as the object does not become
-    /// a fault then for those who look at it. Its publisher then sends when the caller says so.
+    /// a fault then for those who look at it. Then the caller tells who observes it.
     final func turnIntoFault(keepingChanges: Bool) {
         let wasRealized = flags.contains(.realized) && !keepingChanges
-        if !flags.contains(.unobserved) { observedEverythingWillChange() }
+        if !keepingChanges, !flags.contains(.unobserved) { observedEverythingWillChange() }
         if wasRealized { willTurnIntoFault() }
         block = nil
         if let overlay {

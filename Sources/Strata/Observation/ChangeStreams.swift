@@ -132,8 +132,16 @@ extension NSManagedObject {
         }
         if contains(NSInsertedObjectsKey) { return (ManagedObjectChange(kind: .inserted, keys: eventKeys), false) }
         if contains(NSUpdatedObjectsKey) { return (ManagedObjectChange(kind: .updated, keys: eventKeys), false) }
-        if contains(NSRefreshedObjectsKey) { return (ManagedObjectChange(kind: .refreshed), false) }
+        if contains(NSRefreshedObjectsKey) {
+            return (ManagedObjectChange(kind: .refreshed, keys: refreshedKeys), false)
+        }
         return (nil, false)
+    }
+
+    /// The properties that have other values since the object was read anew, all of them if that cannot be known.
+    private final var refreshedKeys: Set<String> {
+        let base = registry?.context?.pipeline.refreshBases[ObjectIdentifier(self)]
+        return base?.changedKeys(of: self) ?? Set(shape.properties.keys)
     }
 
     /// The properties that were set since pending changes were last processed; of to-many relationships, since the last

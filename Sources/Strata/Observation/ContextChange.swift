@@ -35,7 +35,7 @@ public struct ManagedObjectChange: Sendable, Hashable {
         case updated
         /// The object was deleted, here or, in a merge, elsewhere.
         case deleted
-        /// The object was brought up to date with the store: any property may have changed.
+        /// The object was brought up to date with the store, or has become a fault.
         case refreshed
         /// The context has been reset. The last element.
         case invalidated
@@ -43,6 +43,7 @@ public struct ManagedObjectChange: Sendable, Hashable {
 
     /// What it was.
     public var kind: Kind
-    /// The properties that were set, for ``Kind/inserted`` and ``Kind/updated``.
+    /// The properties that were set, for ``Kind/inserted`` and ``Kind/updated``. For ``Kind/refreshed`` those with other
+    /// values than before; all properties if the object was or is a fault, of which that cannot be known.
     public var keys: Set<String> = []
 }

@@ -8,7 +8,9 @@ public import OpenCombine
 
 /// Managed objects can be observed with the Observation module: `withObservationTracking` sees what typed accessors,
 /// key-value coding and `willAccessValue(forKey:)` read, property by property, and calls back before the first change
-/// of one of them, be it by an accessor, by the other end of a relationship, by a refresh or by a merge.
+/// of one of them, be it by an accessor, by the other end of a relationship or because the object becomes a fault. A
+/// merge, and a refresh that keeps changes, call back for properties whose values they have changed, afterwards: what
+/// has changed is not known before.
 ///
 /// Reads are seen in contexts with ``NSManagedObjectContext/isObservationEnabled``, which those of the main queue have
 /// from the start.

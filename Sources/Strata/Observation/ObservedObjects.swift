@@ -103,6 +103,31 @@ enum ObservedObjects {
         for observer in entry.observers { observer.didRefresh(object) }
     }
 
+    /// An object is about to be read anew. ``didReadAnew(_:_:)`` has to follow.
+    ///
+    /// - Parameter isKnown: whether it will be known then which properties have changed.
+    static func willReadAnew(_ object: NSManagedObject, isKnown: Bool) {
+        guard isKnown else { return willRefresh(object, object.shape.properties.keys) }
+        guard let entry = entry(object) else { return }
+        for observer in entry.observers { observer.willReadAnew(object) }
+    }
+
+    /// Tells those who observe properties that have changed, now that the new values can be read.
+    ///
+    /// - Parameter keys: the properties; nil if that is not known.
+    static func didReadAnew(_ object: NSManagedObject, _ keys: Set<String>?) {
+        guard let keys else { return didRefresh(object) }
+        guard let entry = entry(object) else { return }
+        if !keys.isEmpty { entry.publisher?.send() }
+        for key in keys {
+            entry.registrar.willSet(object, keyPath: \NSManagedObject.[observed: key])
+            entry.registrar.didSet(object, keyPath: \NSManagedObject.[observed: key])
+        }
+        for observer in entry.observers {
+            observer.didReadAnew(object, hasChanged: !observer.keys.isDisjoint(with: keys))
+        }
+    }
+
     /// Tells observers that a property has changed.
     static func didChange(_ object: NSManagedObject, _ name: String) {
         guard let entry = entry(object) else { return }

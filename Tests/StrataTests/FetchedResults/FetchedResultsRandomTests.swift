@@ -3,65 +3,6 @@ import Foundation
 import StrataTestKit
 import Testing
 
-/// Lays what a controller tells over a copy of its sections, as a table view would.
-private final class Mirror: NSObject, NSFetchedResultsControllerDelegate {
-    struct Section: Equatable {
-        var name: String
-        var items: [NSManagedObject]
-    }
-
-    var sections: [Section] = []
-    private var sectionChanges: [(NSFetchedResultsChangeType, Int, String)] = []
-    private var objectChanges: [(NSManagedObject, NSFetchedResultsChangeType, IndexPath?, IndexPath?)] = []
-
-    func controllerWillChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {
-        sectionChanges = []
-        objectChanges = []
-    }
-
-    func controller(
-        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
-        at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
-    ) {
-        guard let object = anObject as? NSManagedObject else { return }
-        objectChanges.append((object, type, indexPath, newIndexPath))
-    }
-
-    func controller(
-        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
-        didChange sectionInfo: any NSFetchedResultsSectionInfo, atSectionIndex sectionIndex: Int,
-        for type: NSFetchedResultsChangeType
-    ) {
-        sectionChanges.append((type, sectionIndex, sectionInfo.name))
-    }
-
-    func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {
-        var leaving: Set<IndexPath> = []
-        for (object, type, from, _) in objectChanges {
-            guard let from else { continue }
-            #expect(sections[from.section].items[from.row] === object)
-            if type != .update { leaving.insert(from) }
-        }
-        for path in leaving.sorted(by: >) { sections[path.section].items.remove(at: path.row) }
-        for (_, index, name) in sectionChanges.filter({ $0.0 == .delete }).sorted(by: { $0.1 > $1.1 }) {
-            #expect(sections[index].name == name && sections[index].items.isEmpty)
-            sections.remove(at: index)
-        }
-        for (_, index, name) in sectionChanges.filter({ $0.0 == .insert }).sorted(by: { $0.1 < $1.1 }) {
-            sections.insert(Section(name: name, items: []), at: index)
-        }
-        let arriving = objectChanges.filter { $0.1 == .insert || $0.1 == .move }
-        for (object, _, _, to) in arriving.sorted(by: { ($0.3 ?? []) < ($1.3 ?? []) }) {
-            guard let to else { continue }
-            sections[to.section].items.insert(object, at: to.row)
-        }
-        for (object, type, _, to) in objectChanges where type == .update {
-            guard let to else { continue }
-            #expect(sections[to.section].items[to.row] === object)
-        }
-    }
-}
-
 @Suite struct FetchedResultsRandomTests {
     @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 1, count: 2))
     func theDelegatesCopyIsWhatAFetchFinds(_ kind: StoreKind, _ seed: UInt64) throws {
@@ -80,7 +21,7 @@ private final class Mirror: NSObject, NSFetchedResultsControllerDelegate {
         request.sortDescriptors = [
             NSSortDescriptor(key: "age", ascending: true), NSSortDescriptor(key: "name", ascending: false),
         ]
-        let mirror = Mirror()
+        let mirror = ResultsMirror()
         let results = NSFetchedResultsController(
             fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: sections, cacheName: nil)
         var serial = 0
@@ -127,9 +68,7 @@ private final class Mirror: NSObject, NSFetchedResultsControllerDelegate {
             context.undoManager = manager
             results.delegate = mirror
             try results.performFetch()
-            mirror.sections = (results.sections ?? []).map {
-                .init(name: $0.name, items: $0.objects as? [NSManagedObject] ?? [])
-            }
+            mirror.take(results)
         }
         for step in 0..<RandomRuns.operations(150) {
             let changes = Int.random(in: 1...6, using: &random)

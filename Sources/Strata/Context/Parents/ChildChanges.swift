@@ -42,12 +42,14 @@ extension NSManagedObjectContext {
     /// The child's values win over changes of the same properties here. What has been deleted here stays so.
     final func take(_ changes: [ChildChange]) {
         processPendingChanges()
-        for change in changes where change.kind == .inserted { takeInserted(change) }
-        for change in changes where change.row != nil || !change.transients.isEmpty { takeValues(change) }
-        for change in changes where !change.toMany.isEmpty { takeMembers(change) }
-        for change in changes where change.isRequired { takeRequired(change) }
-        for change in changes where change.kind == .deleted {
-            if let object = object(change.object) { deleteObject(object) }
+        undisturbed {
+            for change in changes where change.kind == .inserted { takeInserted(change) }
+            for change in changes where change.row != nil || !change.transients.isEmpty { takeValues(change) }
+            for change in changes where !change.toMany.isEmpty { takeMembers(change) }
+            for change in changes where change.isRequired { takeRequired(change) }
+            for change in changes where change.kind == .deleted {
+                if let object = object(change.object) { deleteObject(object) }
+            }
         }
         processPendingChanges()
     }

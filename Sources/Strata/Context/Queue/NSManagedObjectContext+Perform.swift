@@ -38,7 +38,8 @@ extension NSManagedObjectContext {
         let isNested = ContextQueue.isInside(self)
         queue.sync(for: self) {
             block()
-            if isNested { return }
+            // On the main queue an object may be in the middle of its making without a block.
+            if isNested || underWay > 0 { return }
             processPendingChanges()
             heldResults.release()
         }

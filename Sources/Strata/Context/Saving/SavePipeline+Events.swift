@@ -132,7 +132,9 @@ extension SavePipeline {
         }
         context.undoRecorder?.amend(&changes, objects)
         sets?.give(to: &changes)
-        changes.post(.NSManagedObjectContextObjectsDidChange, from: context)
+        // What is said of these changes is said before others are.
+        context.undisturbed { changes.post(.NSManagedObjectContextObjectsDidChange, from: context) }
+        refreshBases = [:]
         insertReports.add(changes.insertedSet, changes.inserted)
         deleteReports.add(changes.deletedSet, changes.deleted)
         objects.forEachUnretained { object in

@@ -30,6 +30,8 @@ final class SavePipeline {
     @exclusivity(unchecked) var eventSets: EventSets?
     /// Reported by the next objects-did-change notification.
     var refreshed: Set<NSManagedObject> = []
+    /// What of these could be read had before.
+    var refreshBases: [ObjectIdentifier: RefreshBase] = [:]
     /// What notifications since the last save have told of insertions and deletions.
     var insertReports = ReportedObjects()
     var deleteReports = ReportedObjects()

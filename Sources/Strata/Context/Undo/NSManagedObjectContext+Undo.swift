@@ -34,7 +34,7 @@ extension NSManagedObjectContext {
         for (object, reason) in touched {
             object.dropUndoneChanges()
             undoRecorder?.noteRestored(object, isRevived: reason == .undoDeletion)
-            object.withoutChangeTracking { object.awake(fromSnapshotEvents: reason) }
+            undisturbed { object.withoutChangeTracking { object.awake(fromSnapshotEvents: reason) } }
         }
         processPendingChanges()
     }

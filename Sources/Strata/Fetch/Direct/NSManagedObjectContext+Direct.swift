@@ -14,7 +14,6 @@ extension NSManagedObjectContext {
         guard plan.prepared.direct != nil, !plan.resultType.contains(.countResultType), isReadDirectly else {
             return nil
         }
-        if plan.includesPendingChanges { processPendingChanges() }
         guard let store = try directStore(plan) else { return nil }
         let (end, isUnlimited) = plan.limit.addingReportingOverflow(plan.offset)
         if plan.includesPendingChanges, !pipeline.changed.isEmpty {

@@ -8,8 +8,6 @@ extension NSManagedObjectContext {
         guard link == nil, plan.prepared.isIndexedPage, CompiledExecution.isEnabled,
             case .automatic = IndexUse.current, let page = coordinator?.plans.page(of: plan)
         else { return nil }
-        // Whoever hears of the changes may make others, pin the context or remove the store.
-        if plan.includesPendingChanges { processPendingChanges() }
         guard generation == nil, pipeline.changed.isEmpty, let handle = coordinator?.onlyHandle else { return nil }
         try handle.catchUp()
         let (end, isUnlimited) = plan.limit.addingReportingOverflow(plan.offset)

@@ -64,8 +64,8 @@ final class BackgroundFetch: @unchecked Sendable {
                 return try self.context.throwingReadFailures {
                     let found = try found()
                     try self.control.check()
-                    if self.plan.includesPendingChanges { self.context.processPendingChanges() }
-                    return try self.executor.results(of: found)
+                    if self.plan.includesPendingChanges { self.context.processChangesBeforeReading() }
+                    return try self.context.undisturbed { try self.executor.results(of: found) }
                 }
             }
             if case .success(let results) = outcome {

@@ -15,8 +15,8 @@ extension FetchExecutor {
         context.adoptPermanentIDs()
         let question = FetchPlan(asking: plan, limit: maximum)
         let found = try context.withParent(link) { parent in
-            parent.processPendingChanges()
-            return try FetchExecutor(parent, question, turn: turn).matchesForChild()
+            parent.processChangesBeforeReading()
+            return try parent.undisturbed { try FetchExecutor(parent, question, turn: turn).matchesForChild() }
         }
         var result = StoredMatches()
         for match in found {

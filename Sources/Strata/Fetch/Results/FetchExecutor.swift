@@ -60,7 +60,7 @@ struct FetchExecutor {
     func results() throws -> FetchResults { try context.throwingReadFailures { try run() } }
 
     private func run() throws -> FetchResults {
-        if plan.includesPendingChanges { context.processPendingChanges() }
+        if plan.includesPendingChanges { context.processChangesBeforeReading() }
         if plan.resultType.contains(.countResultType) { return .counts([NSNumber(value: try count())]) }
         try context.refuseUnread(plan, needsObjects: needsObjects)
         let stores = try stores()
@@ -207,7 +207,7 @@ struct FetchExecutor {
 
     private func counted() throws -> Int {
         // Whether the queue is the right one has been checked; a wrong one is reported once.
-        if plan.includesPendingChanges { context.pipeline.processChanges() }
+        if plan.includesPendingChanges, context.underWay == 0 { context.pipeline.processChanges() }
         try context.refuseUnread(plan, needsObjects: needsObjects)
         if let count = try context.directCount(plan, control, report) { return count }
         if plan.dictionaries != nil, let link = context.link { return try countDictionaries(link) }

@@ -103,10 +103,11 @@ extension NSManagedObjectContext {
         guard plan.resultType.isDisjoint(with: forms) else {
             throw FetchProblem.error("fetchLazily(_:) gives objects; the request asks for something else.")
         }
-        if plan.includesPendingChanges { processPendingChanges() }
+        if plan.includesPendingChanges { processChangesBeforeReading() }
         return try limited(request.timeLimit) { control in
             faults.beginFetch()
-            let matches = try FetchExecutor(self, plan, turn: turn(control, plan)).orderedMatches(withKeys: false)
+            let executor = FetchExecutor(self, plan, turn: turn(control, plan))
+            let matches = try undisturbed { try executor.orderedMatches(withKeys: false) }
             return LazyFetchResults(self, matches, batchSize: plan.batchSize)
         }
     }

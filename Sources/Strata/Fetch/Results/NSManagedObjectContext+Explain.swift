@@ -15,12 +15,14 @@ extension NSManagedObjectContext {
         let clock = ContinuousClock()
         let start = clock.now
         if let custom = CustomFetch(self, request) {
+            processChangesBeforeReading()
             let found = try custom.results()
             try control?.check()
             let count = request.resultType.contains(.countResultType) ? (found.first as? NSNumber)?.intValue : nil
             return FetchExplanation(ofCustomStore: count ?? found.count, in: start.duration(to: clock.now))
         }
         let plan = try plan(of: request)
+        if plan.includesPendingChanges { processChangesBeforeReading() }
         let executor = FetchExecutor(self, plan, turn: turn(control, plan))
         let count =
             switch try directResults(plan, control, executor.report) ?? executor.results() {

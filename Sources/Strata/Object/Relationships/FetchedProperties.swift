@@ -35,7 +35,10 @@ extension NSManagedObject {
         do {
             // Faults fire whether their task has been cancelled or not.
             let control = settings.timeLimit.map { RequestControl(timeLimit: $0) }
-            let results = try FetchExecutor(context, plan, turn: ScanTurn(control, nil)).results()
+            // Reading a property ends no event.
+            let results = try context.undisturbed {
+                try FetchExecutor(context, plan, turn: ScanTurn(control, nil)).results()
+            }
             guard case .objects(let objects) = results else { return results.any }
             let state = toMany[number] ?? ToManyState()
             state.order = objects

@@ -10,6 +10,9 @@ protocol PropertyObserver: AnyObject, Sendable {
     /// The object is about to be read anew.
     func willRefresh(_ object: NSManagedObject)
     func didRefresh(_ object: NSManagedObject)
+    /// The object, which is no fault, is about to be read anew, and is none afterwards.
+    func willReadAnew(_ object: NSManagedObject)
+    func didReadAnew(_ object: NSManagedObject, hasChanged: Bool)
 }
 
 /// Calls the handler of one observation.
@@ -70,6 +73,21 @@ final class KeyPathObserver<Object: NSManagedObject, Value>: PropertyObserver, @
             return
         }
         tell(object, options.contains(.new) ? new : nil)
+    }
+
+    func willReadAnew(_ object: NSManagedObject) {
+        guard depth == 0, let object = object as? Object else { return }
+        old = object[keyPath: keyPath]
+    }
+
+    func didReadAnew(_ object: NSManagedObject, hasChanged: Bool) {
+        guard depth == 0, let object = object as? Object else { return }
+        if !hasChanged {
+            old = nil
+            return
+        }
+        tellBefore(object)
+        didRefresh(object)
     }
 
     private func newValue(_ object: Object) -> Value? { options.contains(.new) ? object[keyPath: keyPath] : nil }
