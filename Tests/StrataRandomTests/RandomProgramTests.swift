@@ -15,9 +15,9 @@ import Testing
         let factor = environment["STRATA_SOAK"].flatMap { UInt64($0) } ?? 1
         let usual: UInt64 =
             switch profile {
-            case .graph: BuildMode.isDebug ? 12 : 200
-            case .rows: BuildMode.isDebug ? 3 : 40
-            case .bulk: BuildMode.isDebug ? 1 : 20
+            case .graph: BuildMode.isDebug ? 8 : 250
+            case .rows: BuildMode.isDebug ? 1 : 40
+            case .bulk: BuildMode.isDebug ? 0 : 10
             }
         let first = given ?? 1
         let isOne = given != nil && environment["STRATA_SOAK"] == nil

@@ -53,6 +53,7 @@ struct Oracle {
 
     /// Whether derived attributes of the context in use are what its relationships say: they are computed by saves.
     var knowsDerived: Bool { isClean && !hasChild }
+    private var isAllSaved: Bool { isClean && (!hasChild || isParentClean) }
 
     /// - Returns: nil if the operation makes no sense here (another one before it was left out) and is left out, too.
     mutating func apply(_ operation: Operation) -> Outcome? {
@@ -75,7 +76,8 @@ struct Oracle {
         case .save: return save()
         case .rollback: return rollBack()
         case .ask(let question, let isNew):
-            guard isNew || knowsDerived || !question.namesDerived else { return nil }
+            // Rows that relationships lead to are read as they are stored.
+            guard isNew || isAllSaved || question.isLocal && !question.namesDerived else { return nil }
             return canAsk(question, isNew ? stored : view) ? .done : nil
         case .follow(let question, let section):
             guard canAsk(question, view), !question.namesDerived, section?.attribute.counts == nil,
