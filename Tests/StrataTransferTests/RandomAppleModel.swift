@@ -86,10 +86,15 @@ struct RandomAppleModel {
     func root(_ index: Int) -> Int { line(index)[0] }
 
     /// Entities of one line have each name once; those beside each other may share them.
-    private func freeName(_ index: Int, _ random: inout SeededGenerator) -> String? {
+    private func freeName(
+        _ index: Int, _ random: inout SeededGenerator, ofRelationship isRelationship: Bool = false
+    ) -> String? {
         let near = Set(line(index) + family(index))
         let taken = near.flatMap { entities[$0].attributes.map(\.name) + entities[$0].relationships.map(\.name) }
-        return Self.propertyNames.filter { !taken.contains($0) }.randomElement(using: &random)
+        // Nothing in a file tells two relationships apart that differ in case only.
+        let similar = isRelationship ? near.flatMap { entities[$0].relationships.map { $0.name.lowercased() } } : []
+        return Self.propertyNames.filter { !taken.contains($0) && !similar.contains($0.lowercased()) }
+            .randomElement(using: &random)
     }
 
     private mutating func addRelationship(_ random: inout SeededGenerator) {
@@ -97,14 +102,14 @@ struct RandomAppleModel {
             entities.indices.randomElement(using: &random) ?? 0, entities.indices.randomElement(using: &random) ?? 0
         )
         let kind = Int.random(in: 0..<6, using: &random)
-        guard let name = freeName(a, &random) else { return }
+        guard let name = freeName(a, &random, ofRelationship: true) else { return }
         if kind == 0 {
             entities[a].relationships.append(Relationship(name: name, destination: a, inverse: name, isToMany: true))
             return
         }
         var there = Relationship(name: name, destination: b, inverse: "")
         entities[a].relationships.append(there)
-        let back = freeName(b, &random)
+        let back = freeName(b, &random, ofRelationship: true)
         entities[a].relationships.removeLast()
         guard let back else { return }
         there = Relationship(

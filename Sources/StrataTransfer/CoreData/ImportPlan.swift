@@ -181,16 +181,13 @@ struct ImportPlanner {
                 let column = names.column(rows.name, info.name) ?? ""
                 let wanted = info.kind == .position ? ColumnNames.order(column) : column
                 let target = try target(info, column, table)
-                let stated = target.map { ColumnNames.entity(column, destination: $0.number) }
+                let stated = target.flatMap { self.stated(column, destination: $0.number, table) }
                 let number = number(rows.name)
                 steps.append(
                     ImportPlan.Step(
                         slot: slot, kind: info.kind, column: selection.column(wanted, of: number),
                         entityColumn: target.map { selection.expression($0.expression) } ?? -1,
-                        statedColumn: stated.flatMap {
-                            table.columns[$0] == nil ? nil : selection.column($0, of: number)
-                        }
-                            ?? -1,
+                        statedColumn: stated.map { selection.column($0, of: number) } ?? -1,
                         targets: target?.numbers ?? [:],
                         mayBeExternal: try isExternal(info, table, wanted),
                         name: "\(table.columns[wanted]?.name ?? "") (\(rows.name).\(info.name))"))
@@ -241,6 +238,17 @@ struct ImportPlanner {
             "(SELECT d.Z_ENT FROM \(target) d WHERE d.Z_PK = t.\(key))",
             Dictionary(numbers, uniquingKeysWith: { one, _ in one }), number(destination.name ?? "")
         )
+    }
+
+    /// The column in which the file says the entity of what a to-one relationship leads to; entities may have had other
+    /// numbers when it was made.
+    private func stated(_ column: String, destination number: Int64, _ table: FileTable) -> String? {
+        let expected = ColumnNames.entity(column, destination: number)
+        if table.columns[expected] != nil { return expected }
+        return table.columns.keys.sorted().first { name in
+            name.hasPrefix("Z") && name.hasSuffix("_" + column.dropFirst())
+                && Int64(name.dropFirst().dropLast(column.count)) != nil
+        }
     }
 
     /// Whether an attribute's values begin with the byte that says where the rest is.
