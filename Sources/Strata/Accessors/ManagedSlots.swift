@@ -61,8 +61,8 @@ public struct ManagedSlots: @unchecked Sendable {
         return keep(token, position)
     }
 
-    /// A to-many relationship, for what gives no object. The place is not kept: an accessor that finds it takes the class
-    /// of the objects for checked.
+    /// A to-many relationship, for what gives no object. The place is not kept: an accessor that finds it takes the
+    /// class of the objects for checked.
     ///
     /// - Precondition: the property is one.
     func toMany(_ position: Int, _ shape: EntityShape) -> RelationshipShape {

@@ -8,10 +8,10 @@ import StrataIO
 /// memory comes in if the request's predicate finds it when the change is merged, unless the request has a limit or an
 /// offset.
 ///
-/// Keys of sections and of the order may lead over to-one relationships. When an object on such a path changes, results
-/// move, which Core Data does not notice; if they stay in their place, nothing is told. Other things that a result's
-/// place or the predicate depends on, such as values that objects compute, are looked at when the result itself changes,
-/// as in Core Data.
+/// Keys of sections and of the order may lead over to-one relationships. When an object on such a path changes,
+/// results move, which Core Data does not notice; if they stay in their place, nothing is told. Other things that a
+/// result's place or the predicate depends on, such as values that objects compute, are looked at when the result
+/// itself changes, as in Core Data.
 ///
 /// After the context has been reset the results have to be fetched again. While there is neither a ``delegate`` nor
 /// anybody who iterates over ``changes``, the results stay as fetched. The controller belongs to its context's queue.

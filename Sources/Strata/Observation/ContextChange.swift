@@ -43,7 +43,7 @@ public struct ManagedObjectChange: Sendable, Hashable {
 
     /// What it was.
     public var kind: Kind
-    /// The properties that were set, for ``Kind/inserted`` and ``Kind/updated``. For ``Kind/refreshed`` those with other
-    /// values than before; all properties if the object was or is a fault, of which that cannot be known.
+    /// The properties that were set, for ``Kind/inserted`` and ``Kind/updated``. For ``Kind/refreshed`` those with
+    /// other values than before; all properties if the object was or is a fault, of which that cannot be known.
     public var keys: Set<String> = []
 }
