@@ -89,16 +89,12 @@ package struct AnyElements {
         }
     }
 
-    /// A set of values: Foundation's, or Swift's where a decimal is among them. To compute the hash of an
-    /// `NSDecimalNumber`, which a set asks for, ends in a stack overflow on Linux.
-    package static func set(of values: [Any]) -> Any {
-        guard values.contains(where: isDecimal) else { return NSSet(array: values) }
-        return Set(values.compactMap { ($0 as? NSDecimalNumber)?.decimalValue as AnyHashable? ?? $0 as? AnyHashable })
-    }
-
-    /// As ``set(of:)``, ordered; with a decimal, an array of the values without repetitions.
-    static func orderedSet(of values: [Any]) -> Any {
-        values.contains(where: isDecimal) ? CollectionOperator.distinct(values) : NSOrderedSet(array: values)
+    /// A set of values, or an ordered one; where a decimal is among them, an array of the values without repetitions. To
+    /// compute the hash of an `NSDecimalNumber`, which a set asks for, ends in a stack overflow on Linux, and a cast of
+    /// Swift's set of them to any class makes such a set.
+    package static func set(of values: [Any], isOrdered: Bool = false) -> Any {
+        if values.contains(where: isDecimal) { return CollectionOperator.distinct(values) }
+        return isOrdered ? NSOrderedSet(array: values) : NSSet(array: values)
     }
 
     package static func isDecimal(_ value: Any) -> Bool {

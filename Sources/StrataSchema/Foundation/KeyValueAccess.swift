@@ -90,7 +90,7 @@ package enum KeyValueAccess {
             }
         }
         if collection.isUnordered { return AnyElements.set(of: values) }
-        return collection.isOrderedSet ? AnyElements.orderedSet(of: values) : values
+        return collection.isOrderedSet ? AnyElements.set(of: values, isOrdered: true) : values
     }
 
     /// The value of a stored property.

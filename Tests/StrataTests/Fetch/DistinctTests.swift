@@ -84,10 +84,12 @@ import Testing
             }
             try context.save()
             let all = Set(try context.all("Item"))
-            let prices: Set<Decimal> = [0.25, 1.25, 2.25]
-            #expect((all as NSSet).value(forKey: "price") as? Set<Decimal> == prices)
-            #expect((all as NSSet).value(forKeyPath: "@distinctUnionOfObjects.price") as? Set<Decimal> == prices)
-            #expect((NSOrderedSet(array: Array(all)).value(forKey: "price") as? [Any])?.count == 3)
+            func prices(_ value: Any?) -> Set<Decimal> {
+                Set((value as? [NSDecimalNumber] ?? []).map(\.decimalValue))
+            }
+            #expect(prices((all as NSSet).value(forKey: "price")) == [0.25, 1.25, 2.25])
+            #expect(prices((all as NSSet).value(forKeyPath: "@distinctUnionOfObjects.price")) == [0.25, 1.25, 2.25])
+            #expect(prices(NSOrderedSet(array: Array(all)).value(forKey: "price")) == [0.25, 1.25, 2.25])
             let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
             request.predicate = NSPredicate(format: "price IN %@", [Decimal(string: "0.25")!, 1.25] as Set<Decimal>)
             #expect(try context.count(for: request) == 4)

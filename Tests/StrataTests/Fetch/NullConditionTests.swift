@@ -62,7 +62,6 @@ import Testing
         Condition(
             "SUBQUERY(children, $c, SUBQUERY($c.parent.parent.children, $d, TRUEPREDICATE).@count != 0).@count > 0",
             "z-"),
-        Condition("SUBQUERY(children.children, $c, TRUEPREDICATE).@count == 0", "xy"),
         Condition("children.@max.count != 1", "x"), Condition("NOT (children.@max.count == 1)", "x"),
         Condition("TERNARY(name != 'x', 1, 0) == 1", "yz"),
     ]

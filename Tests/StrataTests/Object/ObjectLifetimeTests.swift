@@ -163,7 +163,7 @@ import Testing
             let employee = try makeEmployee("Ada", in: context)
             employee.name = "changed"
             context.reset()
-            #expect(employee.isFault)
+            #expect(!employee.isFault)
             employee.willAccessValue(forKey: nil)
             #expect(!employee.isFault && employee.name == "" && employee.changedValues().isEmpty)
         }

@@ -78,7 +78,8 @@ struct ConstantFolding {
     /// The value with IDs in the place of objects; nil for one that holds none.
     static func withoutObjects(_ value: Any?) -> Any? {
         guard let value else { return nil }
-        if let object = value as? NSManagedObject { return object.objectID }
+        // Casting Swift's set of decimals to a class would bridge it, which never ends.
+        if type(of: value) is AnyClass, let object = value as? NSManagedObject { return object.objectID }
         guard let elements = AnyElements(value), elements.elements.contains(where: { $0 is NSManagedObject }) else {
             return nil
         }

@@ -22,12 +22,12 @@ import Testing
         let store = try TestStore(kind, makeModel([order, rush]))
         let context = store.context()
         try context.performAndWait {
-            for number in 0..<6_000 {
+            for number in 0..<4_200 {
                 let values: [String: Any] = number % 10 == 0 ? ["a": number, "fee": number / 10 % 9] : ["a": number]
                 _ = context.insert(number % 10 == 0 ? "Rush" : "Order", values)
             }
             try context.save()
-            let expected = (0..<600).count { $0 % 9 > 5 }
+            let expected = (0..<420).count { $0 % 9 > 5 }
             let request = NSFetchRequest<NSManagedObject>(entityName: "Rush")
             request.predicate = NSPredicate(format: "fee > 5")
             #expect(try context.count(for: request) == expected)
@@ -43,7 +43,7 @@ import Testing
             delete.fetchRequest.predicate = NSPredicate(format: "fee > 5")
             delete.resultType = .resultTypeCount
             #expect((try context.execute(delete) as? NSBatchDeleteResult)?.result as? Int == expected)
-            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Order")) == 6_000 - expected)
+            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Order")) == 4_200 - expected)
         }
     }
 
@@ -78,7 +78,7 @@ import Testing
         guard isOnDisk else { return }
         let later = model.grown(&random)
         try store.with(later.make(), options) { context in
-            var run = HierarchyRun(seed, HierarchyWorld(model: later, context: context))
+            var run = HierarchyRun(seed, HierarchyWorld(model: later, context: context), mark: 100)
             try run.compare("migrated", Self.requests / 4, &random)
             try run.world.fill(Self.rows / 10, &random)
             try run.world.change(100, &random)
@@ -92,10 +92,11 @@ import Testing
 struct HierarchyRun {
     let seed: UInt64
     let world: HierarchyWorld
-    private var mark = 10
+    /// What the next batch marks its objects with.
+    private var mark: Int
 
-    init(_ seed: UInt64, _ world: HierarchyWorld) {
-        (self.seed, self.world) = (seed, world)
+    init(_ seed: UInt64, _ world: HierarchyWorld, mark: Int = 10) {
+        (self.seed, self.world, self.mark) = (seed, world, mark)
     }
 
     private func requests() throws -> HierarchyRequests { HierarchyRequests(model: world.model, ids: try world.ids()) }

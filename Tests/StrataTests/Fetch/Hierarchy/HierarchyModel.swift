@@ -18,23 +18,25 @@ struct HierarchyModel {
         var attributes: [Attribute]
     }
 
-    private var entities: [Entity] = []
+    private var entities: [Entity]
     /// The entity whose objects lie in boxes.
     private let held: Int
     private let rule: NSDeleteRule
     private let indexed: Set<String>
 
     init(_ random: inout SeededGenerator) {
+        var made: [Entity] = []
         for number in 0..<4 + random.below(4) {
-            let above = entities.indices.filter { entities[$0].level < 3 }.randomElement(using: &random)
-            entities.append(
+            let above = made.indices.filter { made[$0].level < 3 }.randomElement(using: &random)
+            made.append(
                 Entity(
-                    name: "E\(number)", parent: above, level: above.map { entities[$0].level + 1 } ?? 0,
+                    name: "E\(number)", parent: above, level: above.map { made[$0].level + 1 } ?? 0,
                     attributes: Self.attributes("e\(number)", 2 + random.below(3), &random)))
         }
-        held = random.below(entities.count)
+        entities = made
+        held = random.below(made.count)
         rule = random.chance(0.5) ? .cascadeDeleteRule : .nullifyDeleteRule
-        indexed = Set(entities.flatMap(\.attributes).map(\.name).filter { _ in random.chance(0.3) })
+        indexed = Set(made.flatMap(\.attributes).map(\.name).filter { _ in random.chance(0.3) })
     }
 
     private static func attributes(_ prefix: String, _ count: Int, _ random: inout SeededGenerator) -> [Attribute] {
