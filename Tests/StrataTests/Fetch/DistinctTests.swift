@@ -73,30 +73,4 @@ import Testing
             #expect(rows == ["3.5 1", "3.5 2", "2.5 -"])
         }
     }
-
-    /// A set of decimals stopped the program: by key-value coding, with collection operators, and as a list of `IN`.
-    @Test(arguments: StoreKind.allCases) func setsOfDecimalsAreSets(_ kind: StoreKind) throws {
-        let store = try TestStore(kind, Self.model())
-        let context = store.context()
-        try context.performAndWait {
-            for number in 0..<6 {
-                _ = context.insert("Item", ["a": number, "price": NSDecimalNumber(string: "\(number % 3).25")])
-            }
-            try context.save()
-            let all = Set(try context.all("Item"))
-            func prices(_ value: Any?) -> Set<Decimal> {
-                Set((value as? [NSDecimalNumber] ?? []).map(\.decimalValue))
-            }
-            #expect(prices((all as NSSet).value(forKey: "price")) == [0.25, 1.25, 2.25])
-            #expect(prices((all as NSSet).value(forKeyPath: "@distinctUnionOfObjects.price")) == [0.25, 1.25, 2.25])
-            #expect(prices(NSOrderedSet(array: Array(all)).value(forKey: "price")) == [0.25, 1.25, 2.25])
-            let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
-            request.predicate = NSPredicate(format: "price IN %@", [Decimal(string: "0.25")!, 1.25] as Set<Decimal>)
-            #expect(try context.count(for: request) == 4)
-            request.predicate = NSPredicate(format: "price IN %@", [0.25, 1.25] as Set<Double>)
-            #expect(try context.count(for: request) == 4)
-            request.predicate = NSPredicate(format: "NOT (price IN %@)", argumentArray: [[0.25, 1.25] as Set<Double>])
-            #expect(try context.count(for: request) == 2)
-        }
-    }
 }
