@@ -20,7 +20,7 @@ import Testing
         let read = try fixture.run("import", copy.path, form, on: URL(fileURLWithPath: file))
         #expect(read.code == 0, "\(read.messages)")
         let dump = try fixture.run("dump", "--jsonl")
-        #expect(dump.code == 0 && dump.lines.count == 4)
+        #expect(dump.code == 0 && dump.lines.count == 5)
         #expect(try fixture.run("dump", "--jsonl", on: copy).output == dump.output)
         let again = try fixture.run("import", copy.path, form, on: URL(fileURLWithPath: file))
         #expect(again.code == 1 && again.messages.contains("is there already"), "\(again.messages)")

@@ -62,7 +62,7 @@ import Testing
     ]) func whatIsNoValueOfItsTypeIsRefused(_ name: String, _ values: [String]) throws {
         for value in values {
             let error = said { _ = try importJSON("\n{\"entity\":\"Boss\",\"values\":{\"\(name)\":\(value)}}\n") }
-            let column = 29 + name.count
+            let column = 31 + name.count
             #expect(error.contains("line 2, column \(column): "), "\(name) \(value): \(error)")
             expectNothing()
             // In CSV a number is a text like others.
@@ -124,18 +124,18 @@ import Testing
         ("{\"entity\":\"Project\",\"values\":{\"title\":\"a\tb\"}}", "line 1, column 41: a control character"),
         (
             "{\"entity\":\"Project\",\"values\":{\"title\":\"a\"},\"more\":1}",
-            "line 1, column 45: such a line has no \"more\""
+            "line 1, column 44: such a line has no \"more\""
         ),
-        ("{\"entity\":\"Project\",\"values\":{}} {}", "line 1, column 36: something follows"),
-        ("{\"entity\":\"Boss\",\"values\":{\"age\":01}}", "line 1, column 35: it is no JSON value"),
-        ("{\"entity\":\"Boss\",\"values\":{\"none\":null}}", "line 1, column 36: Boss has no property none"),
+        ("{\"entity\":\"Project\",\"values\":{}} {}", "line 1, column 34: something follows"),
+        ("{\"entity\":\"Boss\",\"values\":{\"age\":01}}", "line 1, column 34: it is no JSON value"),
+        ("{\"entity\":\"Boss\",\"values\":{\"none\":null}}", "line 1, column 35: Boss has no property none"),
         ("{\"strata\":2}\n{\"entity\":\"Project\",\"values\":{}}", "cut off behind line 2"),
         (
             "{\"strata\":2}\n{\"end\":true,\"objects\":1,\"links\":0}",
             "has 0 objects and 0 links; its last line says 1 and 0"
         ),
-        ("{\"strata\":0}", "no version 0"), ("{\"strata\":1,\"uuid\":\"x\"}", "line 1, column 21: it is no UUID"),
-        ("{\"strata\":1,\"model\":\"x\"}", "line 1, column 22: \"model\" is no base64"),
+        ("{\"strata\":0}", "no version 0"), ("{\"strata\":1,\"uuid\":\"x\"}", "line 1, column 20: it is no UUID"),
+        ("{\"strata\":1,\"model\":\"x\"}", "line 1, column 21: \"model\" is no base64"),
         (
             "{\"end\":true,\"objects\":0,\"links\":0}\n{\"entity\":\"Project\",\"values\":{}}",
             "line 2: something follows the line"

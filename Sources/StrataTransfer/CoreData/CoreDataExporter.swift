@@ -56,28 +56,38 @@ public final class CoreDataExporter {
     /// - Complexity: O(n) with bounded memory.
     @discardableResult
     public func run(to url: URL, history: Bool = false, progress: ((Int, Int) -> Void)? = nil) throws -> Report {
-        var report = Report()
-        let file = try ExportedFile(url)
+        let file: UnfinishedFile
         do {
-            let database = try SQLiteFile.creating(file.origin)
-            try file.takeName()
-            // Nobody sees the file before it is complete.
-            try database.run("PRAGMA auto_vacuum = 2")
-            try database.run("PRAGMA journal_mode = OFF")
-            try database.run("PRAGMA synchronous = OFF")
-            try database.run("BEGIN")
-            for statement in schema.statements { try database.run(statement) }
-            try writeRows(database, &report, progress)
-            if history {
-                report.transactions = try HistoryExporter(numbers: schema.numbers, database: database).run(reader)
-            }
-            try database.run("COMMIT")
-            for statement in schema.indexes + schema.triggers { try database.run(statement) }
-        } catch {
-            file.discard()
-            throw error
+            let place = FilePath(url.path)
+            guard try PosixFileSystem().linkAttributes(place) == nil else { throw Errno.fileExists }
+            file = try UnfinishedFile(for: place)
+        } catch let error as Errno {
+            throw ByteWriter.failure(url.path, error)
         }
-        try file.install()
+        let report = try write(URL(fileURLWithPath: url.path + UnfinishedFile.suffix), history: history, progress)
+        do {
+            try file.install(replacing: false)
+        } catch {
+            throw ByteWriter.failure(url.path, error)
+        }
+        return report
+    }
+
+    /// Writes the tables into a file that is there, and empty, without a name that anybody knows.
+    private func write(_ url: URL, history: Bool, _ progress: ((Int, Int) -> Void)?) throws -> Report {
+        var report = Report()
+        let database = try SQLiteFile.filling(url)
+        try database.run("PRAGMA auto_vacuum = 2")
+        try database.run("PRAGMA journal_mode = OFF")
+        try database.run("PRAGMA synchronous = OFF")
+        try database.run("BEGIN")
+        for statement in schema.statements { try database.run(statement) }
+        try writeRows(database, &report, progress)
+        if history {
+            report.transactions = try HistoryExporter(numbers: schema.numbers, database: database).run(reader)
+        }
+        try database.run("COMMIT")
+        for statement in schema.indexes + schema.triggers { try database.run(statement) }
         return report
     }
 

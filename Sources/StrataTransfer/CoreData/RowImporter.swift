@@ -50,8 +50,8 @@ struct RowImporter {
         switch step.kind {
         case .bool:
             let value = try integer(Int64.self, step, statement, key)
-            guard value == 0 || value == 1 else { throw problem(key, "\(step.name) is \(value), no truth value") }
-            writer.set(step.slot, value == 1)
+            // Core Data keeps the number that was set, and every other than 0 is true.
+            writer.set(step.slot, value != 0)
         case .int16: writer.set(step.slot, try integer(Int16.self, step, statement, key))
         case .int32: writer.set(step.slot, try integer(Int32.self, step, statement, key))
         case .int64: writer.set(step.slot, try integer(Int64.self, step, statement, key))

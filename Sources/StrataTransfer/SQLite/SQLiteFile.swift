@@ -79,11 +79,16 @@ final class SQLiteFile {
         try open(try SQLiteLibrary.shared(), url.path, readWrite | create, url.path)
     }
 
+    /// Opens an empty file that nobody else knows: without locks, which would meet those of whoever made it.
+    static func filling(_ url: URL) throws -> SQLiteFile {
+        try open(try SQLiteLibrary.shared(), url.path, readWrite, url.path, fileSystem: "unix-none")
+    }
+
     private static func open(
-        _ library: SQLiteLibrary, _ path: String, _ flags: Int32, _ name: String
+        _ library: SQLiteLibrary, _ path: String, _ flags: Int32, _ name: String, fileSystem: String? = nil
     ) throws -> SQLiteFile {
         var database: OpaquePointer?
-        let result = library.open(path, &database, flags, nil)
+        let result = library.open(path, &database, flags, fileSystem)
         guard let database else { throw TransferError("\(name): SQLite has no memory to open it") }
         let file = SQLiteFile(library, database, name)
         guard result == 0 else { throw file.problem("it cannot be opened") }

@@ -67,7 +67,7 @@ import Testing
         let store = try Self.filled(type)
         // What a process that died in the middle of it has left.
         for name in ["store.strata-copy", "store.strata-new", "store.strata-copy.strata-new"] {
-            try Data("rest".utf8).write(to: store.directory.appendingPathComponent(name))
+            try Data("bplist00".utf8).write(to: store.directory.appendingPathComponent(name))
         }
         for options in [MigratedStore.automatic, [:]] {
             try store.with(Self.second(), options) { context throws in

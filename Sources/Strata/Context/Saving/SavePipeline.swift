@@ -68,9 +68,14 @@ final class SavePipeline {
     /// Objects whose rows turned out to be gone.
     var dropped: ContiguousArray<NSManagedObject> = []
 
+    /// Whether delete rules have still to be followed: a deletion may have been undone before.
+    private var hasPendingDeletions: Bool {
+        pendingDeletions.contains { $0.isMarkedDeleted && !$0.flags.contains(.deletePropagated) }
+    }
+
     /// Whether a save would have something to do.
     var hasChanges: Bool {
-        if !context.propagatesDeletesAtEndOfEvent, !pendingDeletions.isEmpty { return true }
+        if !context.propagatesDeletesAtEndOfEvent, hasPendingDeletions { return true }
         return changed.contains { object in
             object.isInserted || object.isUpdated || (object.isMarkedDeleted && !object.flags.contains(.inserted))
         }

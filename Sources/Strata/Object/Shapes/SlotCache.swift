@@ -1,5 +1,6 @@
 import Foundation
 import StrataIO
+import StrataRuntime
 import Synchronization
 
 /// Where a property lies in one shape, in one word: shape id (32 bits), whether rows have it (1), slot or relationship
@@ -49,7 +50,7 @@ public struct _SlotCache: @unchecked Sendable {
     /// Whether some of the relationship's objects may be of another class than the accessor says, so that each has to
     /// be looked at. Known once a token has been found.
     @inline(__always)
-    var isNarrow: Bool { property._withUnsafeGuaranteedRef { $0.isNarrow.load(ordering: .relaxed) } }
+    var isNarrow: Bool { property.withBorrowed { $0.isNarrow.load(ordering: .relaxed) } }
 
     @inlinable @inline(__always)
     func token(shapeID: UInt32, for object: NSManagedObject) -> SlotToken {
