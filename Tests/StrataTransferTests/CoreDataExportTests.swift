@@ -203,6 +203,6 @@ import Testing
         let attributes = try FileManager.default.attributesOfItem(atPath: target.path)
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["out.sqlite"])
-        try CoreDataImporter(target).run(to: scratch.url("again"))
+        try CoreDataImporter(target).run(to: scratch.url("again"), model: Company.model())
     }
 }

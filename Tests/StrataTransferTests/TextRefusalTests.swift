@@ -66,7 +66,7 @@ import Testing
             #expect(error.contains("line 2, column \(column): "), "\(name) \(value): \(error)")
             expectNothing()
             // In CSV a number is a text like others.
-            guard name != "name" else { continue }
+            guard name != "name", !(name == "page" && value == "1") else { continue }
             let text = value.hasPrefix("\"") ? value : "\"\(value)\""
             guard !(["isActive", "team"].contains(name) && text == "\"true\"") || name == "team" else { continue }
             let line = said { _ = try importCSV(Data("age,\(name)1\r\n".utf8)) }
