@@ -5,7 +5,10 @@ extension NSManagedObjectContext {
     /// request or by an object that is being made, and sees the changes all the same. Listeners hear of them when the
     /// event ends.
     final func processChangesBeforeReading() {
-        if underWay == 0 { processPendingChanges() }
+        // Whether the queue is the right one has been checked; a wrong one is reported once.
+        guard underWay == 0 else { return }
+        pipeline.processChanges()
+        stateMayHaveChanged()
     }
 
     /// Runs something that calls the program's code and is not to be seen half done.

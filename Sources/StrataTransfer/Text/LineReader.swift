@@ -23,7 +23,8 @@ final class LineReader {
             line.append(byte)
             guard line.count <= Self.maximumByteCount else { throw TransferError("line \(number + 1) is too long") }
         }
+        if line.isEmpty { return nil }
         number += 1
-        return line.isEmpty ? nil : line
+        return line
     }
 }
