@@ -2,9 +2,9 @@ public import SystemPackage
 
 /// A file that appears under its name when it is complete: until then it lies beside it under another one.
 ///
-/// It has mode 0600 and is locked while it is open, so that two who write the same one do not mix. Both names are looked
-/// up in one directory that is kept open, whatever becomes of the path meanwhile. What somebody who died has left beside
-/// it is removed by whoever comes next. Used by one thread.
+/// It has mode 0600 and is locked while it is open, so that two who write the same one do not mix. Both names are
+/// looked up in one directory that is kept open, whatever becomes of the path meanwhile. What somebody who died has
+/// left beside it is removed by whoever comes next. Used by one thread.
 ///
 /// ```swift
 /// let file = try UnfinishedFile(for: path)
@@ -53,8 +53,8 @@ public final class UnfinishedFile {
     /// has changed, unless only the last flush, that of the directory, has failed.
     ///
     /// - Parameter replacing: whether a file that has the name is replaced.
-    /// - Throws: `.fileExists`, `.isDirectory`, `.invalidArgument` for what has the name and is not to be replaced, or is
-    ///   no regular file.
+    /// - Throws: `.fileExists`, `.isDirectory`, `.invalidArgument` for what has the name and is not to be replaced, or
+    ///   is no regular file.
     public func install(replacing: Bool) throws(Errno) {
         try file.sync()
         // Last: it may have become something else meanwhile.

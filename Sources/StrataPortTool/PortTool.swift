@@ -27,8 +27,8 @@ enum PortTool {
     /// `--context PATH` names a source of the module that is looked into only. `--resources` says that the target has
     /// some, `--model NAME` which models are among them, `--importable NAME` what modules it depends on (if none is
     /// named they are not known), `--without-core-data` that it does not depend on CoreData,
-    /// `--root DIRECTORY` that paths in it are printed as they are from there. `--model-error TEXT` is something that is
-    /// wrong with a model, and left for the user.
+    /// `--root DIRECTORY` that paths in it are printed as they are from there. `--model-error TEXT` is something that
+    /// is wrong with a model, and left for the user.
     private static func run(_ arguments: [String]) throws {
         var values: [String: String] = [:]
         var conditions: [String] = []

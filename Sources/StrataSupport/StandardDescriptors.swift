@@ -5,8 +5,8 @@ internal import CStrataSupport
 /// A program that was started with one of them closed gets it for the next file that it opens, and whatever prints then
 /// writes into that file. Nothing that Strata opens is on one of them. Safe to use from any thread.
 public enum StandardDescriptors {
-    /// Has /dev/null open under those that are closed (open(2)), so that reading and writing them goes on failing. Before
-    /// calls of others that open files to write them: Foundation's.
+    /// Has /dev/null open under those that are closed (open(2)), so that reading and writing them goes on failing.
+    /// Before calls of others that open files to write them: Foundation's.
     public static func occupy() { strata_standard_descriptors_occupy() }
 
     /// Writes a message to standard error (write(2)). It gets lost where nothing takes it: that is no reason to stop

@@ -123,7 +123,8 @@ import Testing
     }
 
     /// One version of Xcode 3's form stopped the build of all others, which nobody needed it for.
-    @Test(arguments: ["Shop 2.xcdatamodel", nil]) func aVersionOlderThanXMLIsLeftOutWithAWarning(current: String?) throws {
+    @Test(arguments: ["Shop 2.xcdatamodel", nil])
+    func aVersionOlderThanXMLIsLeftOutWithAWarning(current: String?) throws {
         try ModelFixtures.withDirectory { directory in
             let bundle = directory.appendingPathComponent("Shop.xcdatamodeld", isDirectory: true)
             let xml = ModelFixtures.model("<attribute name=\"a\" attributeType=\"String\"/>")
@@ -145,7 +146,9 @@ import Testing
         try ModelFixtures.withDirectory { directory in
             let bundle = directory.appendingPathComponent("Shop.xcdatamodeld", isDirectory: true)
             try writeOlder("Shop", to: bundle)
-            if hasOthers { try ModelFixtures.write(["A": ModelFixtures.complete], current: "Shop.xcdatamodel", to: bundle) }
+            if hasOthers {
+                try ModelFixtures.write(["A": ModelFixtures.complete], current: "Shop.xcdatamodel", to: bundle)
+            }
             let error = #expect(throws: ModelFileError.self) { try XcodeModel.read(contentsOf: bundle) }
             #expect(error?.message.contains("Shop.xcdatamodel: this form is older") == true)
         }

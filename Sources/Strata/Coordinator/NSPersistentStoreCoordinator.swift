@@ -217,8 +217,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// Deletes a store and everything in it.
     ///
-    /// Of a log store an empty directory is left, as an empty file is in Core Data; it is made where there was no store,
-    /// so that programs can remove it afterwards. Binary and XML stores leave nothing. The store is removed from all coordinators of this process first.
+    /// Of a log store an empty directory is left, as an empty file is in Core Data; it is made where there was no
+    /// store, so that programs can remove it afterwards. Binary and XML stores leave nothing. The store is removed from
+    /// all coordinators of this process first.
     ///
     /// - Warning: The data is gone when this returns.
     /// - Throws: `CocoaError` 134000 for an unknown type, 4 for a store of SQLite's type at or below /dev/null or in a

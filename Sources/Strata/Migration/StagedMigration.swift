@@ -31,8 +31,8 @@ struct StagedMigration {
 
     /// Brings the store to the model. Nothing happens if it has it, or there is none.
     ///
-    /// - Throws: `CocoaError` 134100 when the store is opened read-only and has a way to go, without calling any handler;
-    ///   134504 when the model of a stage is not there, 134506 when the store is of a later
+    /// - Throws: `CocoaError` 134100 when the store is opened read-only and has a way to go, without calling any
+    ///   handler; 134504 when the model of a stage is not there, 134506 when the store is of a later
     ///   version, 134140 when no stage begins with the store's version; what handlers throw, and what opening a store
     ///   does. The store is of the version that it has come to then.
     func run() throws {

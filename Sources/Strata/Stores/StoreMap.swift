@@ -15,8 +15,8 @@ final class StoreMap: Sendable {
     /// By shape index; nil when the store serves all that it holds.
     private let served: [Bool]?
 
-    /// - Parameter names: the entities of the configuration that the store was opened with, with what they inherit from;
-    ///   nil for all.
+    /// - Parameter names: the entities of the configuration that the store was opened with, with what they inherit
+    ///   from; nil for all.
     init(_ shapes: ModelShapes, _ stored: StoredModel, serving names: Set<String>? = nil) {
         var numbers = [UInt16](repeating: 0, count: shapes.shapes.count)
         var roots = numbers

@@ -5,8 +5,8 @@ extension ModelDocument {
     ///
     /// They let the library choose among the versions of a compiled model without reading any of them.
     ///
-    /// - Returns: by entity; nil where only the library can tell: a derived attribute's expression counts in the form in
-    ///   which it is printed.
+    /// - Returns: by entity; nil where only the library can tell: a derived attribute's expression counts in the form
+    ///   in which it is printed.
     /// - Complexity: O(n) in the size of the document.
     package func versionHashes() -> [String: Data]? {
         VersionHasher(self)?.hashes()

@@ -89,9 +89,9 @@ package struct AnyElements {
         }
     }
 
-    /// A set of values, or an ordered one; where a decimal is among them, an array of the values without repetitions. To
-    /// compute the hash of an `NSDecimalNumber`, which a set asks for, ends in a stack overflow on Linux, and a cast of
-    /// Swift's set of them to any class makes such a set.
+    /// A set of values, or an ordered one; where a decimal is among them, an array of the values without repetitions.
+    /// To compute the hash of an `NSDecimalNumber`, which a set asks for, ends in a stack overflow on Linux, and a cast
+    /// of Swift's set of them to any class makes such a set.
     package static func set(of values: [Any], isOrdered: Bool = false) -> Any {
         if values.contains(where: isDecimal) { return CollectionOperator.distinct(values) }
         return isOrdered ? NSOrderedSet(array: values) : NSSet(array: values)

@@ -148,8 +148,8 @@ public struct TextTransfer: Sendable {
     ///   - url: the new store's directory, which must not exist yet.
     ///   - model: the model; nil for the one in the file.
     /// - Throws: ``TransferError`` with line and column; `CocoaError` when the store cannot be made.
-    /// - Complexity: O(n). In memory are a bit for each object, about 20 bytes for each link and, with attributes that name
-    ///   objects, their values.
+    /// - Complexity: O(n). In memory are a bit for each object, about 20 bytes for each link and, with attributes that
+    ///   name objects, their values.
     public func readJSONLines(
         _ path: String, to url: URL, model: NSManagedObjectModel? = nil
     ) throws -> Report {
@@ -217,8 +217,8 @@ public struct TextTransfer: Sendable {
     ///   - url: the new store's directory, which must not exist yet.
     ///   - model: the model; nil for the one in the directory.
     /// - Throws: ``TransferError`` with file, line and column; `CocoaError` when the store cannot be made.
-    /// - Complexity: O(n). In memory are a bit for each object, about 20 bytes for each link and, with attributes that name
-    ///   objects, their values.
+    /// - Complexity: O(n). In memory are a bit for each object, about 20 bytes for each link and, with attributes that
+    ///   name objects, their values.
     public func readCSV(_ path: String, to url: URL, model: NSManagedObjectModel? = nil) throws -> Report {
         let files = try CSVFiles(path, entity: entities.count == 1 ? entities[0] : nil)
         let (model, settings) = try Self.start(files.header, model, path)

@@ -4,8 +4,8 @@ import SystemPackage
 
 /// A directory with files in it that gets its name when all of them are there: until then it lies beside its place.
 ///
-/// Its last file is made first and locked while it is written, which shows whether somebody is still at it: what one has
-/// left who died is removed by the next one.
+/// Its last file is made first and locked while it is written, which shows whether somebody is still at it: what one
+/// has left who died is removed by the next one.
 struct UnfinishedDirectory {
     private let path: FilePath
     private let fileSystem = PosixFileSystem()

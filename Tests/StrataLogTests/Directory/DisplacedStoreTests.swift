@@ -7,8 +7,8 @@ import Testing
 
 @testable import StrataLog
 
-/// A store that was moved, removed or replaced while it is open. The writer went on by path: its segments, checkpoint and
-/// manifest landed in the store that had taken its place, which could not be opened any more.
+/// A store that was moved, removed or replaced while it is open. The writer went on by path: its segments, checkpoint
+/// and manifest landed in the store that had taken its place, which could not be opened any more.
 @Suite struct DisplacedStoreTests {
     enum Change: CaseIterable, Sendable {
         case moved

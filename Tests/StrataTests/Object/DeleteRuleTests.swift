@@ -71,8 +71,8 @@ import Testing
         }
     }
 
-    /// With `propagatesDeletesAtEndOfEvent` off, an object that was deleted before it was ever saved left the context at
-    /// the event's end, and its rules were never followed.
+    /// With `propagatesDeletesAtEndOfEvent` off, an object that was deleted before it was ever saved left the context
+    /// at the event's end, and its rules were never followed.
     @Test(arguments: StoreKind.allCases) func rulesOfUnsavedObjectsWaitForTheSave(_ kind: StoreKind) throws {
         try with(kind, ["a", "b"]) { store, context, nodes in
             try context.save()
