@@ -199,7 +199,7 @@ struct GraphTests {
         defer { place.removeIfTemporary() }
         let folder = place.url.deletingLastPathComponent()
         #expect(throws: StoreLocation.PlaceError.self) { try StoreLocation(path: folder.path) }
-        let impossible = URL(fileURLWithPath: "/dev/null/store")
+        let impossible = URL(fileURLWithPath: "/dev/full/store")
         #expect(throws: GraphStore.OpenError.self) { try GraphStore(at: impossible) }
     }
 
