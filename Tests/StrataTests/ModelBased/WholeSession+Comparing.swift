@@ -108,8 +108,10 @@ extension WholeSession {
             return Condition(
                 predicate: NSPredicate(format: "SUBQUERY(team.members, $m, $m.rank > %d).@count > 1", limit)
             ) {
-                let members = world.targets($0, "team").first.map { world.targets($0, "members") } ?? []
-                return members.filter { rank($0) > limit }.count > 1
+                // Without a team there is nothing to count.
+                world.targets($0, "team").first.map { team in
+                    world.targets(team, "members").filter { rank($0) > limit }.count > 1
+                }
             }
         case 5:
             let keys = (0..<4).map { _ in random.below(nextKey) }
