@@ -80,7 +80,9 @@ extension NSManagedObjectContext {
     private final func count<T>(of request: NSFetchRequest<T>) throws -> Int {
         try limited(request.timeLimit) { control in
             if let custom = CustomFetch(self, request) {
-                let count = try throwingReadFailures { try custom.count() }
+                let work = EvaluationWork(control, isBounded: request.stored.predicate?.hasBounds == true)
+                let count = try work.run { try throwingReadFailures { try custom.count() } }
+                try work.check(control)
                 try control?.check()
                 return count
             }
@@ -122,7 +124,9 @@ extension NSManagedObjectContext {
     final func results<T>(of request: NSFetchRequest<T>) throws -> [T] {
         try limited(request.timeLimit) { control in
             if let custom = CustomFetch(self, request) {
-                let results = try throwingReadFailures { try custom.results() }
+                let work = EvaluationWork(control, isBounded: request.stored.predicate?.hasBounds == true)
+                let results = try work.run { try throwingReadFailures { try custom.results() } }
+                try work.check(control)
                 try control?.check()
                 if let objects = results as? [NSManagedObject] { holdUntilTheEventEnds(objects) }
                 return try FetchResults.typed(results)

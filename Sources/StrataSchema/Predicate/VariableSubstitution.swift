@@ -9,15 +9,16 @@ struct VariableSubstitution {
     }
 
     func apply(to predicate: NSPredicate) -> NSPredicate {
-        switch predicate {
+        switch predicate.canonical {
         case let comparison as NSComparisonPredicate:
             return NSComparisonPredicate(
                 apply(to: comparison.leftExpression), apply(to: comparison.rightExpression),
                 comparison.comparisonPredicateModifier, comparison.predicateOperatorType, comparison.options,
-                comparison.customSelector)
-        case let compound as NSCompoundPredicate:
-            let children = compound.subpredicates.map { apply(to: $0) }
-            return CompoundPredicate(type: compound.compoundPredicateType, subpredicates: children)
+                comparison.customSelector, isBounded: comparison.isBounded)
+        case let compound as CompoundPredicate:
+            let children = compound.children.map { apply(to: $0) }
+            let substituted = CompoundPredicate(type: compound.compoundPredicateType, subpredicates: children)
+            return compound.isBounded ? substituted.bounded : substituted
         default:
             return predicate
         }
