@@ -133,7 +133,7 @@ extension NSManagedObjectContext {
             }
             let plan = try plan(of: request)
             let results: FetchResults
-            if let found = try directResults(plan, control) ?? indexedResults(plan, control) {
+            if let found = try shortResults(plan, control) {
                 results = found
             } else {
                 results = try FetchExecutor(self, plan, turn: turn(control, plan)).results()
@@ -141,6 +141,16 @@ extension NSManagedObjectContext {
             if case .objects(let objects) = results { holdUntilTheEventEnds(objects) }
             return try results.typed(plan)
         }
+    }
+
+    /// The results by a way that looks at few rows; nil where there is none.
+    private final func shortResults(_ plan: FetchPlan, _ control: RequestControl?) throws -> FetchResults? {
+        guard let control else { return try directResults(plan, nil) ?? indexedResults(plan, nil) }
+        // A test of one row may take long all the same.
+        let work = EvaluationWork(control)
+        let found = try work.run { try directResults(plan, control) ?? indexedResults(plan, control) }
+        try work.check(control)
+        return found
     }
 
     /// Keeps results registered, held by the program or not, until the block given to `perform` or `performAndWait`

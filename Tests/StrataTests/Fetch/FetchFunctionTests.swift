@@ -26,15 +26,18 @@ import Testing
         return total
     }
 
-    @Test(arguments: StoreKind.allCases, [
-        ("total > 3", 1), ("$total > 3", 1), ("total == 3", 2), ("NOT total == 3", 1), ("total > 3 OR age == 1", 2),
-        ("total + 1 > 4", 1), ("4 == total", 1), ("total BETWEEN {3, 4}", 3), ("total IN {4, 5}", 1),
-        ("total == abs:(0 - 3)", 2), ("total > highest", 3), ("highest == 2", 1), ("sum:(age) > 3", 1),
-        ("total == nil", 0), ("now() > CAST(0, 'NSDate')", 3),
-    ])
+    @Test(
+        arguments: StoreKind.allCases,
+        [
+            ("total > 3", 1), ("$total > 3", 1), ("total == 3", 2), ("NOT total == 3", 1), ("total > 3 OR age == 1", 2),
+            ("total + 1 > 4", 1), ("4 == total", 1), ("total BETWEEN {3, 4}", 3), ("total IN {4, 5}", 1),
+            ("total == abs:(0 - 3)", 2), ("total > highest", 3), ("highest == 2", 1), ("sum:(age) > 3", 1),
+            ("total == nil", 0), ("now() > CAST(0, 'NSDate')", 3),
+        ])
     func havingNamesFetchedExpressions(_ kind: StoreKind, _ condition: (format: String, groups: Int)) throws {
-        let context = try Self.filled(kind).context()
-        try context.performAndWait {
+        let store = try Self.filled(kind)
+        let context = store.context()
+        context.performAndWait {
             let request = NSFetchRequest<NSDictionary>(entityName: "Employee")
             request.resultType = .dictionaryResultType
             request.propertiesToGroupBy = ["age"]
@@ -49,8 +52,9 @@ import Testing
 
     /// A property of the entity goes before an expression of its name, as in SQL.
     @Test func havingPrefersProperties() throws {
-        let context = try Self.filled(.memory).context()
-        try context.performAndWait {
+        let store = try Self.filled(.memory)
+        let context = store.context()
+        context.performAndWait {
             let request = NSFetchRequest<NSDictionary>(entityName: "Employee")
             request.resultType = .dictionaryResultType
             request.propertiesToGroupBy = ["age"]
@@ -60,14 +64,18 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreKind.allCases, [
-        ("name == now()", 0), ("age == now()", 0), ("age < now()", 10), ("now() > age", 10),
-        ("name == uppercase('one')", 4), ("name IN {uppercase('one'), lowercase('4')}", 5), ("age == 1 + 1", 3),
-        ("age == abs:(-2)", 3), ("name == 2 * 2", 1), ("age IN now()", 0), ("name IN now()", 0), ("now() IN age", 0),
-        ("age == uppercase('x')", 0), ("age BETWEEN {1, 1 + 1}", 6), ("age == 1 / 0", 0), ("NOT (name == now())", 10),
-        ("department == now()", 0), ("age == length('ab')", 3), ("uppercase('one') == name", 4),
-        ("ANY projects.code == now()", 0), ("name CONTAINS now()", 0), ("name LIKE uppercase('o*')", 4),
-    ])
+    @Test(
+        arguments: StoreKind.allCases,
+        [
+            ("name == now()", 0), ("age == now()", 0), ("age < now()", 10), ("now() > age", 10),
+            ("name == uppercase('one')", 4), ("name IN {uppercase('one'), lowercase('4')}", 5), ("age == 1 + 1", 3),
+            ("age == abs:(-2)", 3), ("name == 2 * 2", 1), ("age IN now()", 0), ("name IN now()", 0),
+            ("now() IN age", 0),
+            ("age == uppercase('x')", 0), ("age BETWEEN {1, 1 + 1}", 6), ("age == 1 / 0", 0),
+            ("NOT (name == now())", 10),
+            ("department == now()", 0), ("age == length('ab')", 3), ("uppercase('one') == name", 4),
+            ("ANY projects.code == now()", 0), ("name CONTAINS now()", 0), ("name LIKE uppercase('o*')", 4),
+        ])
     func functionsOfConstantsAreTakenEverywhere(_ kind: StoreKind, _ condition: (format: String, count: Int)) throws {
         let store = try Self.filled(kind)
         let context = store.context()
@@ -77,7 +85,7 @@ import Testing
         let predicate = try NSPredicate(validating: condition.format, for: entity)
         let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
         request.predicate = predicate
-        try context.performAndWait {
+        context.performAndWait {
             #expect(try context.fetch(request).count == condition.count)
             #expect(try context.count(for: request) == condition.count)
         }
@@ -100,7 +108,8 @@ import Testing
 
     /// Constants that the program wrote are still checked.
     @Test func mistakesInConstantsAreStillErrors() throws {
-        let context = try Self.filled(.memory).context()
+        let store = try Self.filled(.memory)
+        let context = store.context()
         context.performAndWait {
             let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
             request.predicate = NSPredicate(format: "name == %@", NSDate())

@@ -95,13 +95,16 @@ final class ShoutingManager: NSMigrationManager, @unchecked Sendable {
     private static func filled(_ type: String, _ count: Int) throws -> MigratedStore {
         let store = try MigratedStore(type)
         try store.with(source()) { context throws in
-            for index in 0..<count { _ = context.insert(index % 2 == 0 ? "Car" : "Bus", ["maker": "m\(index / 2 % 3)"]) }
+            for index in 0..<count {
+                _ = context.insert(index % 2 == 0 ? "Car" : "Bus", ["maker": "m\(index / 2 % 3)"])
+            }
             try context.save()
         }
         return store
     }
 
-    private static func migrate(_ store: MigratedStore, _ manager: NSMigrationManager, _ mapping: NSMappingModel) throws {
+    private static func migrate(_ store: MigratedStore, _ manager: NSMigrationManager, _ mapping: NSMappingModel) throws
+    {
         let new = store.directory.appendingPathComponent("new")
         try manager.migrateStore(
             from: store.url, sourceType: store.type, options: nil, with: mapping, toDestinationURL: new,
@@ -144,7 +147,7 @@ final class ShoutingManager: NSMigrationManager, @unchecked Sendable {
         let manager = ShoutingManager(sourceModel: Self.source(), destinationModel: Self.destination())
         try Self.migrate(store, manager, Self.mapping("FUNCTION($manager, \"shouted:\", $source.maker)"))
         try store.with(Self.destination()) { context throws in
-            #expect(Set(try context.all("Car").map { $0.text("maker") }) == ["M0", "M1", "M2"])
+            #expect(Set(try context.all("Car").map { $0.value(forKey: "maker") as? String }) == ["M0", "M1", "M2"])
         }
     }
 

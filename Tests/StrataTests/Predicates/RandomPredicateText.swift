@@ -83,7 +83,8 @@ struct RandomPredicateText {
             return "SUBQUERY(" + collection + ", $" + name + ", " + predicate(depth - 1) + ")"
                 + pick(["", ".@count", "." + step(), "[0]", "[SIZE]"])
         case 5: return path() + pick(["[0]", "[FIRST]", "[LAST]", "[SIZE]", "['name']", "[-1]"])
-        case 6: return "CAST(" + expression(depth - 1) + ", '" + pick(["NSNumber", "NSString", "NSDate", "bool"]) + "')"
+        case 6:
+            return "CAST(" + expression(depth - 1) + ", '" + pick(["NSNumber", "NSString", "NSDate", "bool"]) + "')"
         case 7: return pick(["now()", "add:to:(1, 2)", "modulus:by:(age, 0)", "raise:toPower:(age, 400)"])
         default: return path()
         }

@@ -66,12 +66,11 @@ import Testing
 
     @Test(arguments: StoreKind.allCases, Slow.allCases)
     func fetchesAndCountsEndInTheMiddleOfARow(_ kind: StoreKind, _ slow: Slow) throws {
-        let context = try Self.filled(kind).context()
-        withExtendedLifetime(context) {
-            context.performAndWait {
-                Self.expectTimeout("fetch") { _ = try context.fetch(Self.request(slow)) }
-                Self.expectTimeout("count") { _ = try context.count(for: Self.request(slow)) }
-            }
+        let store = try Self.filled(kind)
+        let context = store.context()
+        context.performAndWait {
+            Self.expectTimeout("fetch") { _ = try context.fetch(Self.request(slow)) }
+            Self.expectTimeout("count") { _ = try context.count(for: Self.request(slow)) }
         }
     }
 

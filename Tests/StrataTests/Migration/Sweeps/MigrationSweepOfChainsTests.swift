@@ -17,7 +17,8 @@ import Testing
                 guard let entity = chain.versions[0].entity(object.entity) else { continue }
                 let new = context.insert(entity.name, ["tag": object.tag])
                 for attribute in entity.attributes {
-                    new.setValue(object.values[attribute.number].map { attribute.kind.value($0) }, forKey: attribute.name)
+                    new.setValue(
+                        object.values[attribute.number].map { attribute.kind.value($0) }, forKey: attribute.name)
                 }
                 made.append(new)
             }
@@ -88,14 +89,17 @@ import Testing
         try FileManager.default.moveItem(at: new, to: store.url)
     }
 
-    @Test(arguments: RandomRuns.seeds(from: 700, count: BuildMode.isDebug ? 4 : 60), [NSSQLiteStoreType, NSXMLStoreType])
+    @Test(
+        arguments: RandomRuns.seeds(from: 700, count: BuildMode.isDebug ? 4 : 60), [NSSQLiteStoreType, NSXMLStoreType])
     func inferredStepsAndStagesGiveWhatTheOracleSays(_ seed: UInt64, _ type: String) throws {
         print("MigrationSweepOfChainsTests: seed \(seed), inferred, \(type)")
         let chain = MigrationChain(seed: seed, length: Self.length, isInferred: true)
         let end = chain.versions.count - 1
         let stepwise = try Self.filled(chain, type)
         for number in chain.versions.indices {
-            try stepwise.with(chain.versions[number].model()) { try Self.check(chain, number, $0, "seed \(seed), steps") }
+            try stepwise.with(chain.versions[number].model()) {
+                try Self.check(chain, number, $0, "seed \(seed), steps")
+            }
         }
         let whole = try Self.filled(chain, type)
         try whole.with(chain.versions[end].model()) { try Self.check(chain, end, $0, "seed \(seed), at once") }
@@ -126,7 +130,8 @@ import Testing
     }
 
     @Test(
-        arguments: RandomRuns.seeds(from: 9_000, count: BuildMode.isDebug ? 4 : 60), [NSSQLiteStoreType, NSBinaryStoreType])
+        arguments: RandomRuns.seeds(from: 9_000, count: BuildMode.isDebug ? 4 : 60),
+        [NSSQLiteStoreType, NSBinaryStoreType])
     func mappedStepsGiveWhatTheOracleSays(_ seed: UInt64, _ type: String) throws {
         print("MigrationSweepOfChainsTests: seed \(seed), mapped, \(type)")
         NSEntityMigrationPolicy.register(ChainPolicy.self)
@@ -138,7 +143,9 @@ import Testing
                 let mapping = chain.mapping(from: number - 1, to: number, byPolicy: number % 2 == 0)
                 try Self.migrate(chain, stepwise, from: number - 1, to: number, mapping)
             }
-            try stepwise.with(chain.versions[number].model()) { try Self.check(chain, number, $0, "seed \(seed), steps") }
+            try stepwise.with(chain.versions[number].model()) {
+                try Self.check(chain, number, $0, "seed \(seed), steps")
+            }
         }
         for byPolicy in [false, true] {
             let whole = try Self.filled(chain, type)
