@@ -37,7 +37,7 @@ import Testing
     func havingNamesFetchedExpressions(_ kind: StoreKind, _ condition: (format: String, groups: Int)) throws {
         let store = try Self.filled(kind)
         let context = store.context()
-        context.performAndWait {
+        try context.performAndWait { () throws in
             let request = NSFetchRequest<NSDictionary>(entityName: "Employee")
             request.resultType = .dictionaryResultType
             request.propertiesToGroupBy = ["age"]
@@ -54,7 +54,7 @@ import Testing
     @Test func havingPrefersProperties() throws {
         let store = try Self.filled(.memory)
         let context = store.context()
-        context.performAndWait {
+        try context.performAndWait { () throws in
             let request = NSFetchRequest<NSDictionary>(entityName: "Employee")
             request.resultType = .dictionaryResultType
             request.propertiesToGroupBy = ["age"]
@@ -85,7 +85,7 @@ import Testing
         let predicate = try NSPredicate(validating: condition.format, for: entity)
         let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
         request.predicate = predicate
-        context.performAndWait {
+        try context.performAndWait { () throws in
             #expect(try context.fetch(request).count == condition.count)
             #expect(try context.count(for: request) == condition.count)
         }
