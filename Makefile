@@ -11,7 +11,7 @@ WARNINGS ?=
 # Further options of every swift test run, for instance --filter.
 TEST_FLAGS ?=
 # The suites that `make test` runs in release: unoptimised they take too long, do less, or would prove less.
-SWEEP_FILTER ?= StrataLogTests\.(.*(Sweep|Schedule)|OrderedIndexTests|FormatDamageTests|CompactionTests|FullDiskTests)|StrataTests\.(ColumnChunkTests|CompiledFetch|IndexedFetch|DirectFetch|LargeSave|WholeGraph|PlanSweep|RuntimeAssumption|MigrationSweep|SQLiteComparison|PredicateFuzz|SemiJoin|ProgrammerErrorMessage|DynamicInitialization)|StrataTransferTests\.ImportSweep|StrataRandomTests\.RandomProgramTests
+SWEEP_FILTER ?= StrataLogTests\.(.*(Sweep|Schedule)|OrderedIndexTests|FormatDamageTests|CompactionTests|FullDiskTests)|StrataTests\.(ColumnChunkTests|CompiledFetch|IndexedFetch|DirectFetch|LargeSave|WholeGraph|PlanSweep|RuntimeAssumption|MigrationSweep|SQLiteComparison|PredicateFuzz|SemiJoin|ProgrammerErrorMessage|DynamicInitialization)|StrataTransferTests\.ImportSweep
 # The suites that would notice memory that is used wrongly; docs/unsafe.md names them.
 ADDRESS_FILTER ?= Lifetime|LargeSave|ObjectReleaseTests|Concurrency|MembersTests|EventSets|Faulting|PosixFileSystem|OrderedIndexTests|StrataLogTests.StoreTests
 # For each target of the fuzzer. What it finds in a second keeps the targets working; `make soak` looks for more.

@@ -217,7 +217,7 @@ struct SQLiteConditions {
         case 1:
             return pair(
                 "SUBQUERY(department.members, $m, $m.age \(sign.format) %@).@count == 2", [value],
-                "(SELECT COUNT(*) \(colleagues)) = 2")
+                "CASE WHEN p.department IS NULL THEN NULL ELSE (SELECT COUNT(*) \(colleagues)) = 2 END")
         case 2:
             return pair(
                 "ANY tags.persons.age \(sign.format) %@", [value],
