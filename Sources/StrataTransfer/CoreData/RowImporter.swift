@@ -110,8 +110,8 @@ struct RowImporter {
     private func decimal(_ step: ImportPlan.Step, _ statement: SQLiteStatement) -> Decimal? {
         switch statement.type(step.column) {
         case .integer: statement.integer(step.column).map { Decimal($0) }
-        case .real: statement.double(step.column).flatMap { DecimalText.value("\($0)") }
-        case .text: statement.string(step.column).flatMap { DecimalText.value($0) }
+        case .real: statement.double(step.column).flatMap { NumberText("\($0)")?.decimal }
+        case .text: statement.string(step.column).flatMap { $0 == "NaN" ? .nan : NumberText($0)?.decimal }
         default: nil
         }
     }
