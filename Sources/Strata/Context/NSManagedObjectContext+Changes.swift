@@ -119,7 +119,9 @@ extension NSManagedObjectContext {
             ])
             if flags.contains(.inserted) {
                 detach(object)
-                if flags.contains(.insertReported), !flags.contains(.deleted) { changes.deleted.append(object) }
+                // A deletion of the event that is given up has not been told yet.
+                let isKnown = flags.contains(.insertReported) && !flags.contains(.deletePropagated)
+                if isKnown { changes.deleted.append(object) }
             } else if flags.contains(.gone) {
                 // The row is gone all the same: reading it will show that again.
                 object.turnIntoFault(keepingChanges: false)

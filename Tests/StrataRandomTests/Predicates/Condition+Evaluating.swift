@@ -83,9 +83,10 @@ extension Condition.Relation {
 
     private func evaluate(_ text: [UInt8], _ part: [UInt8]) -> Bool {
         switch self {
-        case .begins: text.starts(with: part)
-        case .ends: text.reversed().starts(with: part.reversed())
-        default: part.isEmpty || text.indices.contains { text[$0...].starts(with: part) }
+        // No text begins with, ends with or contains an empty one.
+        case .begins: !part.isEmpty && text.starts(with: part)
+        case .ends: !part.isEmpty && text.reversed().starts(with: part.reversed())
+        default: !part.isEmpty && text.indices.contains { text[$0...].starts(with: part) }
         }
     }
 }

@@ -140,4 +140,25 @@ import Testing
         }
         withExtendedLifetime(store) {}
     }
+
+    /// An insertion that had been told of, and whose deletion had not, was not told of when it went: a results
+    /// controller kept the object.
+    @Test(arguments: StoreKind.allCases) func anInsertionThatIsDeletedAndGivenUpIsToldOf(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        try context.performAndWait {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Badge")
+            request.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
+            let badge = insert("Badge", context)
+            let results = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+            let recorder = ResultsRecorder()
+            results.delegate = recorder
+            try results.performFetch()
+            #expect(results.fetchedObjects == [badge])
+            context.delete(badge)
+            context.rollback()
+            #expect(results.fetchedObjects == [])
+        }
+    }
 }
