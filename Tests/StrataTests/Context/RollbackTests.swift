@@ -147,16 +147,16 @@ import Testing
         let store = try TestStore(kind)
         let context = store.context()
         try context.performAndWait {
-            let request = NSFetchRequest<NSManagedObject>(entityName: "Badge")
-            request.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
-            let badge = insert("Badge", context)
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
+            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            let employee = insert("Employee", context)
             let results = NSFetchedResultsController(
                 fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
             let recorder = ResultsRecorder()
             results.delegate = recorder
             try results.performFetch()
-            #expect(results.fetchedObjects == [badge])
-            context.delete(badge)
+            #expect(results.fetchedObjects == [employee])
+            context.delete(employee)
             context.rollback()
             #expect(results.fetchedObjects == [])
         }
