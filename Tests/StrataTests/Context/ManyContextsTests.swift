@@ -124,7 +124,7 @@ import Testing
                     ids.filter { ($0.hash &+ round) % 3 == 0 }.map { id in
                         let employee = context.value.object(with: id) as? Employee
                         withObservationTracking {
-                            _ = employee?.name
+                            _ = employee?.age
                         } onChange: {
                             sent.value.add()
                         }
