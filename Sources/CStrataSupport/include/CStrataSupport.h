@@ -18,6 +18,7 @@
 #include "StrataSearch.h"
 #include "StrataSharedPage.h"
 #include "StrataThreads.h"
+#include "StrataWork.h"
 
 /// CRC-32C (Castagnoli) of `length` bytes, continuing from `crc` (0 to start).
 ///

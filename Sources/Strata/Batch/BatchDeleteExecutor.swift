@@ -92,7 +92,7 @@ final class BatchDeleteExecutor {
             if checksPredicate {
                 guard let shape = handle.map.shape(row.block.entity) else { continue }
                 let source = RowSource(scope, shape, row.block, row.index)
-                guard rows.satisfies(source) else { continue }
+                guard try rows.satisfies(source, control) else { continue }
                 try scope.check()
             }
             named.append(row)

@@ -13,6 +13,7 @@ struct BatchRows {
     private let predicate: NSPredicate?
     /// Where the objects come from that some predicates need.
     private let objects: NSManagedObjectContext?
+    private let isBounded: Bool
 
     /// How often a look-up is repeated when the store changes under it. After that rows are checked one by one.
     private static let maximumRounds = 4
@@ -30,6 +31,7 @@ struct BatchRows {
         if request.predicate == nil, request.fetchLimit == 0, request.fetchOffset == 0 {
             predicate = nil
             objects = nil
+            isBounded = false
             let snapshot = handle.log.snapshot
             sequence = snapshot.sequence
             let family = request.includesSubentities ? shape.family : [shape]
@@ -48,6 +50,7 @@ struct BatchRows {
         let finder = context.link == nil && context.generation == nil ? context : Self.finder(context.coordinator)
         let plan = try finder.plan(of: fetch)
         predicate = plan.predicate
+        isBounded = plan.isBounded
         objects = plan.needsObjects ? finder : nil
         var rounds = 0
         while true {
@@ -70,6 +73,7 @@ struct BatchRows {
         sequence = handle.log.snapshot.sequence
         predicate = nil
         objects = nil
+        isBounded = false
         var found: [ObjectRef] = []
         found.reserveCapacity(ids.count)
         for id in ids where id.identity === handle.identity { found.append(id.ref) }
@@ -121,10 +125,17 @@ struct BatchRows {
     }
 
     /// Whether a row still satisfies the predicate, after something has been saved since it was looked up.
-    func satisfies(_ row: RowSource) -> Bool {
+    ///
+    /// - Throws: why evaluating it was stopped.
+    func satisfies(_ row: RowSource, _ control: RequestControl?) throws -> Bool {
         guard let predicate else { return true }
-        if let objects { return predicate.evaluate(with: objects.object(with: row.objectID)) }
-        return predicate.evaluate(with: row)
+        let work = EvaluationWork(control, isBounded: isBounded)
+        let holds = work.run {
+            guard let objects else { return predicate.evaluate(with: row) }
+            return predicate.evaluate(with: objects.object(with: row.objectID))
+        }
+        try work.check(control)
+        return holds
     }
 
     /// The rows in parts of a size.

@@ -41,7 +41,12 @@ final class BatchUpdateExecutor {
         var changes: [String: Change] = [:]
         for (key, value) in request.propertiesToUpdate ?? [:] {
             let name = try Self.name(of: key, in: shape)
-            changes[name] = (value as? NSExpression).map { .expression($0) } ?? .constant(value)
+            // Functions of constants, such as now(), have one value for all rows.
+            changes[name] =
+                (value as? NSExpression).map { expression in
+                    var folding = ConstantFolding()
+                    return .expression(folding.apply(to: expression))
+                } ?? .constant(value)
         }
         guard !changes.isEmpty else { throw BatchSession.error("A batch update names no properties to update.") }
         self.changes = changes
@@ -124,6 +129,7 @@ final class BatchUpdateExecutor {
         let scope = RowScope(handle, snapshot, control)
         var reader = BatchReader(handle, snapshot, refs)
         var last: (plan: Plan, writer: EntityWriter)?
+        let work = EvaluationWork(control)
         var pace = ControlPace(control, every: 64)
         for ref in refs {
             try pace.step()
@@ -137,9 +143,11 @@ final class BatchUpdateExecutor {
             if checksPredicate || !plan.expressions.isEmpty {
                 let source = RowSource(scope, shape, row.block, row.index)
                 // Others have saved since the rows were looked up.
-                if checksPredicate, !rows.satisfies(source) { continue }
+                if checksPredicate, try !rows.satisfies(source, control) { continue }
                 for (slot, expression) in plan.expressions {
-                    let value = expression.evaluate(EvaluationContext(object: source, bindings: nil))
+                    let value = work.run { expression.evaluate(EvaluationContext(object: source, bindings: nil)) }
+                    // What was stopped half way has no value to be stored.
+                    try work.check(control)
                     let stored = (value as? RowSource)?.objectID ?? value
                     values.append((slot, try SlotValue(stored, shape.slots[slot], shape, handle)))
                 }

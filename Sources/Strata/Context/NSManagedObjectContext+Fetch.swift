@@ -81,7 +81,9 @@ extension NSManagedObjectContext {
         try limited(request.timeLimit) { control in
             if let custom = CustomFetch(self, request) {
                 processChangesBeforeReading()
-                let count = try undisturbed { try throwingReadFailures { try custom.count() } }
+                let work = EvaluationWork(control, isBounded: request.stored.predicate?.hasBounds == true)
+                let count = try undisturbed { try work.run { try throwingReadFailures { try custom.count() } } }
+                try work.check(control)
                 try control?.check()
                 return count
             }
@@ -125,7 +127,9 @@ extension NSManagedObjectContext {
         try limited(request.timeLimit) { control in
             if let custom = CustomFetch(self, request) {
                 processChangesBeforeReading()
-                let results = try undisturbed { try throwingReadFailures { try custom.results() } }
+                let work = EvaluationWork(control, isBounded: request.stored.predicate?.hasBounds == true)
+                let results = try undisturbed { try work.run { try throwingReadFailures { try custom.results() } } }
+                try work.check(control)
                 try control?.check()
                 if let objects = results as? [NSManagedObject] { holdUntilTheEventEnds(objects) }
                 return try FetchResults.typed(results)
@@ -134,12 +138,21 @@ extension NSManagedObjectContext {
             // Whoever hears of the changes may make others, pin the context or remove a store.
             if plan.includesPendingChanges { processChangesBeforeReading() }
             let results = try undisturbed {
-                try directResults(plan, control) ?? indexedResults(plan, control)
-                    ?? FetchExecutor(self, plan, turn: turn(control, plan)).results()
+                try shortResults(plan, control) ?? FetchExecutor(self, plan, turn: turn(control, plan)).results()
             }
             if case .objects(let objects) = results { holdUntilTheEventEnds(objects) }
             return try results.typed(plan)
         }
+    }
+
+    /// The results by a way that looks at few rows; nil where there is none.
+    private final func shortResults(_ plan: FetchPlan, _ control: RequestControl?) throws -> FetchResults? {
+        guard let control else { return try directResults(plan, nil) ?? indexedResults(plan, nil) }
+        // A test of one row may take long all the same.
+        let work = EvaluationWork(control)
+        let found = try work.run { try directResults(plan, control) ?? indexedResults(plan, control) }
+        try work.check(control)
+        return found
     }
 
     /// Keeps results registered, held by the program or not, until the block given to `perform` or `performAndWait`

@@ -75,7 +75,7 @@ final class MigrationEnd {
         for entity in plain.entities { entity.managedObjectClassName = "NSManagedObject" }
         self.model = plain
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: plain)
-        context = NSManagedObjectContext(.privateQueue)
+        context = MigrationContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
         context.undoManager = nil
         context.skipsValidation = true

@@ -8,13 +8,17 @@ enum MigrationFunctions {
     static let request = "fetchRequestForSourceEntityNamed:predicateString:"
 }
 
-extension NSMigrationManager: PredicateFunctionTarget {
-    /// What `FUNCTION($manager, "selector", …)` in a mapping's expressions gives: the manager's own methods, the source
-    /// relationship's objects in the destination, and fetch requests for the source.
-    ///
-    /// A function that is not known, a mapping that there is not, and a predicate that cannot be read end the migration
-    /// with `CocoaError` 134110.
-    public func performPredicateFunction(_ name: String, arguments: [Any?]) -> Any? {
+extension NSMigrationManager {
+    /// What one of the manager's own functions gives.
+    final func ownFunction(_ name: String, _ arguments: [Any?]) -> Any? {
+        let known = [
+            MigrationFunctions.mapping, MigrationFunctions.relationship, MigrationFunctions.sources,
+            MigrationFunctions.request,
+        ]
+        guard known.contains(name) else {
+            run?.note("the manager has no function \(name)")
+            return nil
+        }
         guard arguments.count == 2, let text = arguments[0] as? String else {
             run?.note("FUNCTION($manager, \"\(name)\", …) needs a name and objects")
             return nil
@@ -30,10 +34,7 @@ extension NSMigrationManager: PredicateFunctionTarget {
             run?.expectMapping(text)
             guard let destinations = Self.objects(arguments[1]) else { return nil }
             return sourceInstances(forEntityMappingName: text, destinationInstances: destinations)
-        case MigrationFunctions.request: return sourceRequest(text, arguments[1])
-        default:
-            run?.note("the manager has no function \(name)")
-            return nil
+        default: return sourceRequest(text, arguments[1])
         }
     }
 

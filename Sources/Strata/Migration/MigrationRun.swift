@@ -16,6 +16,10 @@ final class MigrationRun {
     /// Objects with rules that were saved without having been associated: no mapping has them.
     private var unassociated: [ObjectRef] = []
     private var isDestinationOpen = false
+    /// The objects of the destination, all of them, once a policy has asked for those that are registered.
+    private var kept: [NSManagedObject]?
+    /// Whether rows have been written since ``kept`` was found that it does not have.
+    private var isKeptOutdated = false
     /// Mappings whose objects have been found to be what is asked of them, as they were made.
     private var checked: Set<ObjectIdentifier> = []
     /// What is wrong with the expression that is being evaluated.
@@ -59,6 +63,7 @@ final class MigrationRun {
     // MARK: The passes
 
     func start() throws {
+        (destination.context as? MigrationContext)?.registersAll = { [unowned self] in keepAll() }
         try source.open(.migrationManagerSourceStore)
         guard try destination.address.isFree else { throw destination.address.isTaken }
         try destination.open(.migrationManagerDestinationStore)
@@ -178,6 +183,7 @@ final class MigrationRun {
         for start in stride(from: 0, to: refs.count, by: Self.rowWindowCount) {
             try manager.checkCancelled()
             let end = min(start + Self.rowWindowCount, refs.count)
+            isKeptOutdated = true
             let isPartWhole = try rows.run(refs[start..<end], &reader) {
                 tables[mapping.name, default: AssociationTable()].append($0)
             }
@@ -235,6 +241,7 @@ final class MigrationRun {
     /// Saves what was made, and lets all objects go.
     private func flush() throws {
         try checkRanges()
+        let inserted = kept == nil ? [] : destination.context.insertedObjects
         do {
             try destination.context.save()
         } catch let error as CocoaError where error.code.rawValue == NSManagedObjectConstraintMergeError {
@@ -251,8 +258,27 @@ final class MigrationRun {
                 .init(source: entry.source.ref, destination: entry.destination.ref))
         }
         pending.removeAll(keepingCapacity: true)
-        destination.context.reset()
+        if kept == nil { destination.context.reset() } else { kept?.append(contentsOf: inserted) }
         source.context.reset()
+    }
+
+    /// Registers all objects of the destination, with their values, and lets none go from now on: a policy looks for
+    /// what was made before.
+    private func keepAll() {
+        guard kept == nil || isKeptOutdated, destination.store?.handle != nil else { return }
+        isKeptOutdated = false
+        do {
+            var found: [NSManagedObject] = []
+            for entity in destination.model.entities where entity.superentity == nil {
+                let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+                request.includesPendingChanges = false
+                request.returnsObjectsAsFaults = false
+                found += try destination.context.fetch(request)
+            }
+            kept = found + destination.context.insertedObjects
+        } catch {
+            destination.context.noteReadFailure(error)
+        }
     }
 
     // MARK: Associations

@@ -8,7 +8,7 @@ import StrataLog
 /// bytes that say which object was made of which. Belongs to the thread that calls
 /// ``migrateStore(from:sourceType:options:with:toDestinationURL:destinationType:destinationOptions:)``;
 /// ``cancelMigrationWithError(_:)``, ``migrationProgress`` and ``overallProgress`` can be used from any thread.
-open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
+open class NSMigrationManager: NSObject, KeyValueCoding, PredicateFunctionTarget, @unchecked Sendable {
     // Unchecked: what other threads may use lies in the mutex or is thread-safe itself, all else belongs to one thread.
 
     /// The model of the source.
@@ -166,7 +166,9 @@ open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
     open var mappingModel: NSMappingModel { running.mapping }
     /// Reads the source. Reset now and then.
     open var sourceContext: NSManagedObjectContext { running.source.context }
-    /// Takes the objects that are made. Saved and reset now and then.
+    /// Takes the objects that are made. Saved and reset now and then, until a policy asks for its `registeredObjects`:
+    /// those are all objects that the migration has made so far, and stay registered from then on, which takes memory
+    /// for all of them.
     open var destinationContext: NSManagedObjectContext { running.destination.context }
     /// The mapping that is being carried out.
     open var currentEntityMapping: NSEntityMapping { running.current }
@@ -210,6 +212,15 @@ open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
     ) -> [NSManagedObject] {
         running.sources(of: destinationInstances, mapping: mappingName)
     }
+
+    /// What `FUNCTION($manager, "selector", …)` in a mapping's expressions gives: the manager's own methods, the source
+    /// relationship's objects in the destination, and fetch requests for the source. Linux has no way to call a method
+    /// by its name: a subclass with functions of its own overrides this, switches over the names, and calls `super` for
+    /// others.
+    ///
+    /// A function that is not known, a mapping that there is not, and a predicate that cannot be read end the migration
+    /// with `CocoaError` 134110.
+    open func performPredicateFunction(_ name: String, arguments: [Any?]) -> Any? { ownFunction(name, arguments) }
 
     /// The value of a property by its name, also of one that a subclass stores, for expressions such as
     /// `$manager.sourceContext`. Nil for other names, and for what there is only while a migration runs.

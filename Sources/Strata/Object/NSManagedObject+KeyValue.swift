@@ -57,7 +57,7 @@ extension NSManagedObject {
     /// What the class has of itself, by name.
     private func unmodeledValue(_ key: String) -> Any? {
         switch key {
-        case "self": self
+        case "self", "SELF": self
         case "objectID": objectID
         case "entity": entity
         case "managedObjectContext": managedObjectContext

@@ -282,8 +282,10 @@ open class NSManagedObject: NSObject {
     /// Called by ``setValue(_:forKey:)`` when a number or Boolean is set to nil. Sets it to null unless overridden.
     open func setNilValueForKey(_ key: String) { setKeyedNil(key) }
 
-    /// Called for a name that the entity has no property for. Stops the program unless overridden.
+    /// Called for a name that the entity has no property for. Stops the program unless overridden; in a request, and
+    /// in a predicate that was made with `NSPredicate(validating:)`, it ends that with an error instead.
     open func value(forUndefinedKey key: String) -> Any? {
+        if EvaluationWork.fail(FetchProblem.unknownKey(key, shape, missing: key, owner: shape)) { return nil }
         programmerError(
             shape.subject,
             "the entity \(shape.name) is not key value coding-compliant for the key \"\(key)\""

@@ -15,6 +15,7 @@ package enum CollectionOperator {
                 guard let inner = KeyValueAccess.value(of: element, names: rest).flatMap({ AnyElements($0) }) else {
                     return []
                 }
+                guard EvaluationWork.step(inner.elements.count) else { return [] }
                 return inner.elements.compactMap { AnyElements.plain($0) }
             }
             if name == "@unionOfArrays" { return values }
@@ -59,7 +60,8 @@ package enum CollectionOperator {
     }
 
     private static func values(_ elements: [Any?], _ rest: ArraySlice<String>) -> [Any] {
-        elements.compactMap { KeyValueAccess.value(of: $0, names: rest) }
+        guard EvaluationWork.step(elements.count) else { return [] }
+        return elements.compactMap { KeyValueAccess.value(of: $0, names: rest) }
     }
 
     /// Values without repetitions, in order of first appearance.

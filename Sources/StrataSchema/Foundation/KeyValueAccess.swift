@@ -27,9 +27,13 @@ package enum KeyValueAccess {
         var current = AnyElements.plain(base)
         var rest = names
         while let name = rest.popFirst() {
-            guard let object = current else { return nil }
-            if name.utf8.first == UInt8(ascii: "@"), let elements = collectionElements(object) {
-                return CollectionOperator.apply(name, to: elements, rest: rest)
+            guard EvaluationWork.step(), let object = current else { return nil }
+            if name.utf8.first == UInt8(ascii: "@") {
+                if let elements = collectionElements(object) {
+                    return CollectionOperator.apply(name, to: elements, rest: rest)
+                }
+                // One object is no collection; asked for the name of an operator, a managed object stops the program.
+                if object is any PredicateIdentifiable { return nil }
             }
             current = AnyElements.plain(value(of: object, forKey: name))
         }
@@ -54,7 +58,10 @@ package enum KeyValueAccess {
         var frontier = AnyElements.flattened(base)
         for name in path.names {
             var next: [Any?] = []
+            // An object that several ways lead to says the same each time; left in, such ways multiply at each step.
+            if frontier.count > 64 { frontier = withoutRepeatedObjects(frontier) }
             for object in frontier {
+                guard EvaluationWork.step() else { return [] }
                 guard let object else {
                     next.append(nil)
                     continue
@@ -64,6 +71,14 @@ package enum KeyValueAccess {
             frontier = next
         }
         return frontier
+    }
+
+    private static func withoutRepeatedObjects(_ values: [Any?]) -> [Any?] {
+        var seen: Set<AnyHashable> = []
+        return values.filter { value in
+            guard let object = value as? any PredicateIdentifiable else { return true }
+            return seen.insert(object.predicateIdentity).inserted
+        }
     }
 
     /// The value of one property of `object`.
@@ -81,6 +96,7 @@ package enum KeyValueAccess {
         var values: [Any] = []
         values.reserveCapacity(collection.elements.count)
         for element in collection.elements {
+            guard EvaluationWork.step() else { return nil }
             var found: Any?
             if let object = AnyElements.plain(element) { found = AnyElements.plain(value(of: object, forKey: key)) }
             if let found {

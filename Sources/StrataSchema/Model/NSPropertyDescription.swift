@@ -29,7 +29,11 @@ open class NSPropertyDescription: NSObject, NSSecureCoding, NSCopying, @unchecke
     /// Whatever the user wants to keep with the property: property-list values under string keys. It takes no part
     /// in the version hash.
     /// May be changed in a model that is in use, while nobody else reads it. Default: empty.
-    open var userInfo: [AnyHashable: Any]? = [:]
+    open var userInfo: [AnyHashable: Any]? = [:] {
+        didSet { userInfoChanges &+= 1 }
+    }
+    /// How often the user info has been changed, for what is kept that was made with it.
+    package final private(set) var userInfoChanges: UInt32 = 0
 
     /// Goes into the version hash, to mark a change of meaning that the shape does not show.
     open var versionHashModifier: String? {

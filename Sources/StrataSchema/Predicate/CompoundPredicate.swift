@@ -9,16 +9,66 @@ open class CompoundPredicate: NSCompoundPredicate {
     package final let children: [NSPredicate]
     /// The number of predicates and expressions on the longest way down.
     final let depth: Int
+    /// Whether it was read from a text from outside, so that evaluating it has a budget.
+    final let isBounded: Bool
+    /// Whether it, or a predicate in it, has a budget.
+    final let containsBounds: Bool
 
     /// Creates a predicate of a type over others. Compounds of Foundation's among them are replaced by those of this
     /// class.
     ///
+    /// Predicates nest at most `PredicateFormatError.maximumDepthOfObjects` levels. Where chains of `AND` or of `OR`
+    /// made of pairs would be deeper, they become one `AND` or `OR` of many, which says the same. What is deeper all
+    /// the same holds for nothing, and requests refuse it with an error.
+    ///
     /// - Complexity: O(n) in the size of the subpredicates that are Foundation's own.
     public override init(type: LogicalType, subpredicates: [NSPredicate]) {
-        children = subpredicates.map(Self.canonical)
-        depth = 1 + children.reduce(0) { max($0, $1.nodeDepth) }
+        (children, depth) = Self.limited(type, subpredicates.map(Self.canonical))
+        isBounded = false
+        containsBounds = children.contains { $0.hasBounds }
         super.init(type: type, subpredicates: children)
     }
+
+    /// The same with a budget.
+    init(bounding other: CompoundPredicate) {
+        children = other.children
+        depth = other.depth
+        isBounded = true
+        containsBounds = true
+        super.init(type: other.compoundPredicateType, subpredicates: children)
+    }
+
+    /// The subpredicates as far as they are not too deep, and how deep they are with the compound itself.
+    private static func limited(_ type: LogicalType, _ children: [NSPredicate]) -> ([NSPredicate], depth: Int) {
+        let limit = PredicateFormatError.maximumDepthOfObjects
+        let depth = 1 + children.reduce(0) { max($0, $1.nodeDepth) }
+        guard depth > limit else { return (children, depth) }
+        if type != .not {
+            let members = members(of: children, type)
+            let depth = 1 + members.reduce(0) { max($0, $1.nodeDepth) }
+            if depth <= limit { return (members, depth) }
+        }
+        return ([NSComparisonPredicate.tooDeep], depth)
+    }
+
+    /// The predicates that a nest of compounds of one type is made of, in order. No recursion: it may be deep.
+    private static func members(of children: [NSPredicate], _ type: LogicalType) -> [NSPredicate] {
+        var members: [NSPredicate] = []
+        var rest = Array(children.reversed())
+        while let next = rest.popLast() {
+            if let compound = next as? CompoundPredicate, compound.compoundPredicateType == type,
+                Swift.type(of: compound) == CompoundPredicate.self, !compound.isBounded, !compound.isTooDeep
+            {
+                rest.append(contentsOf: compound.children.reversed())
+            } else {
+                members.append(next)
+            }
+        }
+        return members
+    }
+
+    /// Whether it nests deeper than predicates may: its parts are gone.
+    private var isTooDeep: Bool { depth > PredicateFormatError.maximumDepthOfObjects }
 
     /// Gives nil: predicates cannot be archived on Linux.
     public required init?(coder: NSCoder) {
@@ -27,10 +77,31 @@ open class CompoundPredicate: NSCompoundPredicate {
 
     /// The predicate with every compound of Foundation's in it replaced by one of this class.
     static func canonical(_ predicate: NSPredicate) -> NSPredicate {
-        if predicate is CompoundPredicate { return predicate }
-        guard let compound = predicate as? NSCompoundPredicate else { return predicate }
-        return CompoundPredicate(
-            type: compound.compoundPredicateType, subpredicates: compound.subpredicates)
+        guard let compound = foreign(predicate) else { return predicate }
+        // Parts before wholes, and without recursion: Foundation's compounds have no limit.
+        var open = [(compound: compound, parts: compound.subpredicates, made: [NSPredicate]())]
+        while true {
+            let last = open.count - 1
+            let (compound, parts, made) = open[last]
+            if made.count < parts.count {
+                let part = parts[made.count]
+                if let inner = foreign(part) {
+                    open.append((inner, inner.subpredicates, []))
+                } else {
+                    open[last].made.append(part)
+                }
+                continue
+            }
+            let whole = CompoundPredicate(type: compound.compoundPredicateType, subpredicates: made)
+            open.removeLast()
+            if open.isEmpty { return whole }
+            open[last - 1].made.append(whole)
+        }
+    }
+
+    /// The predicate if it is a compound of Foundation's own.
+    private static func foreign(_ predicate: NSPredicate) -> NSCompoundPredicate? {
+        predicate is CompoundPredicate ? nil : predicate as? NSCompoundPredicate
     }
 
     /// Whether the predicate holds for an object.
@@ -42,7 +113,12 @@ open class CompoundPredicate: NSCompoundPredicate {
     ///
     /// Never stops the program: see `NSPredicate.parse(_:arguments:)`.
     override open func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
-        switch compoundPredicateType {
+        isBounded ? EvaluationWork.bounded { holds(for: object, bindings) } : holds(for: object, bindings)
+    }
+
+    private func holds(for object: Any?, _ bindings: [String: Any]?) -> Bool {
+        if isTooDeep { return NSComparisonPredicate.warnsOfDepth() }
+        return switch compoundPredicateType {
         case .and: children.allSatisfy { $0.evaluate(with: object, substitutionVariables: bindings) }
         case .or: children.contains { $0.evaluate(with: object, substitutionVariables: bindings) }
         case .not: !(children.first?.evaluate(with: object, substitutionVariables: bindings) ?? false)
@@ -56,6 +132,8 @@ open class CompoundPredicate: NSCompoundPredicate {
     override open func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSCompoundPredicate else { return false }
         if self === other { return true }
+        // What it said is gone.
+        if isTooDeep { return false }
         guard let other = Self.canonical(other) as? CompoundPredicate else { return false }
         return compoundPredicateType == other.compoundPredicateType && children == other.children
     }
@@ -90,9 +168,26 @@ extension NSPredicate {
         switch self {
         case let comparison as NSComparisonPredicate: comparison.depth
         case let compound as CompoundPredicate: compound.depth
-        case let compound as NSCompoundPredicate:
-            1 + compound.subpredicates.reduce(0) { max($0, $1.nodeDepth) }
+        case is NSCompoundPredicate: canonical.nodeDepth
         default: 1
+        }
+    }
+
+    /// The predicate with a budget, for one that was read from a text from outside.
+    package var bounded: NSPredicate {
+        switch self {
+        case let comparison as NSComparisonPredicate: NSComparisonPredicate(bounding: comparison)
+        case let compound as CompoundPredicate: CompoundPredicate(bounding: compound)
+        default: self
+        }
+    }
+
+    /// Whether the predicate, or one that it is a compound of, has a budget.
+    package var hasBounds: Bool {
+        switch self {
+        case let comparison as NSComparisonPredicate: comparison.isBounded
+        case let compound as CompoundPredicate: compound.containsBounds
+        default: false
         }
     }
 }

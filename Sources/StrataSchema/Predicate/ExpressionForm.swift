@@ -17,10 +17,22 @@ package indirect enum ExpressionForm {
     case block(NSExpression.Block, [NSExpression])
     case fetch(request: NSExpression, context: NSExpression, countOnly: Bool)
 
+    /// A call of a function that there is not: it has no value, and requests refuse it.
+    static var tooDeep: ExpressionForm { .function(target: nil, name: nameOfTooDeep, arguments: []) }
+
+    private static let nameOfTooDeep = "tooDeep"
+
+    /// Whether it stands in the place of an expression that nests too deep.
+    package var isTooDeep: Bool {
+        if case .function(nil, Self.nameOfTooDeep, let arguments) = self { return arguments.isEmpty }
+        return false
+    }
+
+    /// Each step of a key path counts.
     var childDepth: Int {
         switch self {
         case .constant, .evaluatedObject, .anyKey, .variable: 0
-        case .keyPath(let operand, _): operand?.depth ?? 0
+        case .keyPath(let operand, let path): (operand?.depth ?? 0) + max(0, path.names.count - 1)
         case .function(let target, _, let arguments): max(target?.depth ?? 0, Self.depth(arguments))
         case .aggregate(let elements), .block(_, let elements): Self.depth(elements)
         case .set(_, let left, let right), .fetch(let left, let right, _): max(left.depth, right.depth)
@@ -60,6 +72,7 @@ package indirect enum ExpressionForm {
         if let left = constantElements, let right = other.constantElements {
             return Operand.list(left).equals(.list(right))
         }
+        if isTooDeep { return false }
         switch (self, other) {
         case (.constant(let left), .constant(let right)): return Operand(left).equals(Operand(right))
         case (.evaluatedObject, .evaluatedObject), (.anyKey, .anyKey): return true

@@ -95,20 +95,21 @@ open class NSComparisonPredicate: NSPredicate {
     }
     /// The number of predicates and expressions on the longest way down, itself included.
     let depth: Int
+    /// Whether it was read from a text from outside, so that evaluating it has a budget.
+    let isBounded: Bool
 
     /// Makes the comparison `left operator right`.
     public init(
         leftExpression left: NSExpression, rightExpression right: NSExpression, modifier: Modifier,
         type: Operator, options: Options = []
     ) {
-        leftExpression = left
-        rightExpression = right
+        (leftExpression, rightExpression, depth) = Self.limited(left, right)
         comparisonPredicateModifier = modifier
         predicateOperatorType = type
         self.options = options
         excludesNull = false
+        isBounded = false
         customSelector = nil
-        depth = 1 + max(left.depth, right.depth)
         super.init(value: false)
     }
 
@@ -116,30 +117,57 @@ open class NSComparisonPredicate: NSPredicate {
     public init(
         leftExpression left: NSExpression, rightExpression right: NSExpression, customSelector selector: Selector
     ) {
-        leftExpression = left
-        rightExpression = right
+        (leftExpression, rightExpression, depth) = Self.limited(left, right)
         comparisonPredicateModifier = .direct
         predicateOperatorType = .customSelector
         options = []
         excludesNull = false
+        isBounded = false
         customSelector = selector
-        depth = 1 + max(left.depth, right.depth)
         super.init(value: false)
     }
 
     package init(
         _ left: NSExpression, _ right: NSExpression, _ modifier: Modifier, _ type: Operator,
-        _ options: Options, _ selector: Selector?, excludesNull: Bool = false
+        _ options: Options, _ selector: Selector?, excludesNull: Bool = false, isBounded: Bool = false
     ) {
-        leftExpression = left
-        rightExpression = right
+        (leftExpression, rightExpression, depth) = Self.limited(left, right)
         comparisonPredicateModifier = modifier
         predicateOperatorType = type
         self.options = options
         self.excludesNull = excludesNull
+        self.isBounded = isBounded
         customSelector = selector
-        depth = 1 + max(left.depth, right.depth)
         super.init(value: false)
+    }
+
+    /// The same with a budget.
+    convenience init(bounding other: NSComparisonPredicate) {
+        self.init(
+            other.leftExpression, other.rightExpression, other.comparisonPredicateModifier,
+            other.predicateOperatorType, other.options, other.customSelector, excludesNull: other.excludesNull,
+            isBounded: true)
+    }
+
+    /// The two sides as far as they are not too deep, and how deep they are with the comparison itself.
+    private static func limited(
+        _ left: NSExpression, _ right: NSExpression
+    ) -> (NSExpression, NSExpression, depth: Int) {
+        let depth = 1 + max(left.depth, right.depth)
+        guard depth > PredicateFormatError.maximumDepthOfObjects else { return (left, right, depth) }
+        return (.tooDeep, .tooDeep, depth)
+    }
+
+    /// What stands in the place of predicates that nest too deep.
+    static var tooDeep: NSComparisonPredicate {
+        NSComparisonPredicate(.tooDeep, .tooDeep, .direct, .equalTo, [], nil)
+    }
+
+    /// What a predicate that nests too deep says of every object.
+    static func warnsOfDepth() -> Bool {
+        Warnings.once(
+            "a predicate holds for nothing: it nests deeper than \(PredicateFormatError.maximumDepthOfObjects) levels")
+        return false
     }
 
     deinit { preparedComparator.release() }
@@ -153,6 +181,12 @@ open class NSComparisonPredicate: NSPredicate {
     ///
     /// Never stops the program: values that cannot be compared make every operator but `!=` false.
     open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+        isBounded ? EvaluationWork.bounded { holds(for: object, bindings) } : holds(for: object, bindings)
+    }
+
+    private func holds(for object: Any?, _ bindings: [String: Any]?) -> Bool {
+        if depth > PredicateFormatError.maximumDepthOfObjects { return Self.warnsOfDepth() }
+        guard EvaluationWork.step() else { return false }
         let context = EvaluationContext(object: object, bindings: bindings)
         let comparator = comparator
         // A right side that was prepared for comparing is not evaluated again.
@@ -183,7 +217,7 @@ open class NSComparisonPredicate: NSPredicate {
     ) -> NSComparisonPredicate {
         NSComparisonPredicate(
             left, right, comparisonPredicateModifier, type ?? predicateOperatorType, options, customSelector,
-            excludesNull: excludesNull ?? self.excludesNull)
+            excludesNull: excludesNull ?? self.excludesNull, isBounded: isBounded)
     }
 
     // Immutable, so a copy is the predicate itself.

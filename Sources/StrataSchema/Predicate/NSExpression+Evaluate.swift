@@ -2,6 +2,7 @@ import Foundation
 
 extension NSExpression {
     package func evaluate(_ context: EvaluationContext) -> Any? {
+        guard EvaluationWork.step() else { return nil }
         switch form {
         case .constant(let value): return value
         case .evaluatedObject: return context.object
@@ -52,9 +53,11 @@ extension NSExpression {
         _ collection: Any?, _ variable: String, _ predicate: NSPredicate, _ context: EvaluationContext
     ) -> Any? {
         guard let collection, let elements = AnyElements(collection) else { return nil }
-        let found = elements.elements.filter { element in
+        var found: [Any?] = []
+        for element in elements.elements {
+            guard EvaluationWork.step() else { return nil }
             let inner = context.binding(variable, to: element)
-            return predicate.evaluate(with: context.object, substitutionVariables: inner.bindings)
+            if predicate.evaluate(with: context.object, substitutionVariables: inner.bindings) { found.append(element) }
         }
         let values = found.map { $0 ?? NSNull() }
         return elements.isUnordered ? AnyElements.set(of: values) : values
@@ -63,6 +66,7 @@ extension NSExpression {
     private static func combine(_ type: ExpressionType, _ left: Any?, _ right: Any?) -> Any? {
         guard let left = Operand(left).members else { return nil }
         let rightMembers = Operand(right).members ?? []
+        guard EvaluationWork.step(left.count + rightMembers.count) else { return nil }
         let right = Set(rightMembers.map { Operand.Key(Operand($0)) })
         let values: [Any?] =
             switch type {

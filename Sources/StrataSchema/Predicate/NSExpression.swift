@@ -49,9 +49,12 @@ open class NSExpression: NSObject, NSCopying {
     package let depth: Int
 
     package init(form: ExpressionForm) {
-        self.form = form
         depth = 1 + form.childDepth
+        self.form = depth > PredicateFormatError.maximumDepthOfObjects ? .tooDeep : form
     }
+
+    /// What stands in the place of expressions that nest too deep.
+    static var tooDeep: NSExpression { NSExpression(form: .tooDeep) }
 
     /// An expression without arguments: the evaluated object or any key.
     ///

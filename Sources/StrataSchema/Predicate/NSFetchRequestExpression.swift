@@ -20,13 +20,14 @@ open class NSFetchRequestExpression: NSExpression {
 
     /// The expression for the fetch request.
     open var requestExpression: NSExpression {
-        guard case .fetch(let request, _, _) = form else { preconditionFailure("Not a fetch request expression") }
+        // One that nests too deep has lost its parts.
+        guard case .fetch(let request, _, _) = form else { return self }
         return request
     }
 
     /// The expression for the context.
     open var contextExpression: NSExpression {
-        guard case .fetch(_, let context, _) = form else { preconditionFailure("Not a fetch request expression") }
+        guard case .fetch(_, let context, _) = form else { return self }
         return context
     }
 

@@ -4,8 +4,12 @@ import Foundation
 public struct PredicateFormatError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The longest string that is read, in bytes of UTF-8.
     public static let maximumLengthBytes = 1 << 20
-    /// The deepest tree that is built: nested parentheses, functions, subqueries and operators.
+    /// The deepest tree that is built of a string: nested parentheses, functions, subqueries and operators, and the
+    /// steps of key paths.
     public static let maximumDepth = 128
+    /// The deepest tree that a program can build of predicates and expressions. Requests refuse deeper ones with error
+    /// 134070; evaluated by themselves, they hold for nothing, and a warning is written.
+    public static let maximumDepthOfObjects = 1_000
 
     /// The string.
     public let format: String

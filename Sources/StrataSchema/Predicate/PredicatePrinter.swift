@@ -16,7 +16,7 @@ package enum PredicatePrinter {
     }
 
     private static func text(_ compound: NSCompoundPredicate) -> String {
-        let children = compound.subpredicates
+        let children = (CompoundPredicate.canonical(compound) as? CompoundPredicate)?.children ?? []
         switch compound.compoundPredicateType {
         case .not:
             guard let child = children.first else { return "TRUEPREDICATE" }

@@ -116,7 +116,13 @@ package enum StringMatching {
         var textIndex = 0
         var patternIndex = 0
         var star: (pattern: Int, text: Int)?
+        var untilStep = bytesPerStep
         while textIndex < text.count {
+            untilStep -= 1
+            if untilStep == 0 {
+                guard EvaluationWork.step() else { return false }
+                untilStep = bytesPerStep
+            }
             if patternIndex < pattern.count, pattern[patternIndex] == UInt8(ascii: "*") {
                 patternIndex += 1
                 star = (patternIndex, textIndex)
@@ -135,6 +141,11 @@ package enum StringMatching {
         while patternIndex < pattern.count, pattern[patternIndex] == UInt8(ascii: "*") { patternIndex += 1 }
         return patternIndex == pattern.count
     }
+
+    /// How many bytes are compared in about a step of evaluating.
+    private static let bytesPerStep = 64
+    /// What a regular expression does between two questions, in steps of evaluating.
+    private static let stepsOfProgress = 1_000
 
     private static func step(
         _ text: UnsafeRawBufferPointer, _ textIndex: Int, _ pattern: UnsafeRawBufferPointer, _ patternIndex: Int
@@ -183,6 +194,17 @@ package enum StringMatching {
             options.contains(.diacriticInsensitive)
             ? text.folding(options: .diacriticInsensitive, locale: nil) : text
         let range = NSRange(location: 0, length: text.utf16.count)
-        return expression.firstMatch(in: text, range: range) != nil
+        if EvaluationWork.current == nil { return expression.firstMatch(in: text, range: range) != nil }
+        var isMatch = false
+        // Some expressions take ages on some texts; this way they ask now and then.
+        expression.enumerateMatches(in: text, options: .reportProgress, range: range) { result, flags, stop in
+            if result != nil {
+                isMatch = true
+                stop.pointee = true
+            } else if flags.contains(.progress), !EvaluationWork.step(stepsOfProgress) {
+                stop.pointee = true
+            }
+        }
+        return isMatch
     }
 }

@@ -9,21 +9,26 @@ struct VariableSubstitution {
     }
 
     func apply(to predicate: NSPredicate) -> NSPredicate {
+        let predicate = predicate.canonical
+        // Its parts are gone; built anew it would no longer be deep, and hold.
+        if predicate.nodeDepth > PredicateFormatError.maximumDepthOfObjects { return predicate }
         switch predicate {
         case let comparison as NSComparisonPredicate:
             return NSComparisonPredicate(
                 apply(to: comparison.leftExpression), apply(to: comparison.rightExpression),
                 comparison.comparisonPredicateModifier, comparison.predicateOperatorType, comparison.options,
-                comparison.customSelector)
-        case let compound as NSCompoundPredicate:
-            let children = compound.subpredicates.map { apply(to: $0) }
-            return CompoundPredicate(type: compound.compoundPredicateType, subpredicates: children)
+                comparison.customSelector, isBounded: comparison.isBounded)
+        case let compound as CompoundPredicate:
+            let children = compound.children.map { apply(to: $0) }
+            let substituted = CompoundPredicate(type: compound.compoundPredicateType, subpredicates: children)
+            return compound.isBounded ? substituted.bounded : substituted
         default:
             return predicate
         }
     }
 
     func apply(to expression: NSExpression) -> NSExpression {
+        if expression.depth > PredicateFormatError.maximumDepthOfObjects { return expression }
         switch expression.form {
         case .constant, .evaluatedObject, .anyKey, .keyPath(nil, _):
             return expression

@@ -87,8 +87,10 @@ extension NSManagedObjectContext {
         let seen = (handle: store.handle, index: registry.storeIndex(of: store.handle), snapshot: store.snapshot)
         return try throwingReadFailures {
             let scope = RowScope(store.handle, store.snapshot, control)
-            return try executor.results(
-                of: executor.matches(refs, seen, scope, withKeys: !plan.sorts.isEmpty, isSorted: false))
+            return try executor.working {
+                try executor.results(
+                    of: executor.matches(refs, seen, scope, withKeys: !plan.sorts.isEmpty, isSorted: false))
+            }
         }
     }
 }

@@ -51,6 +51,7 @@ struct ComparisonTypes {
 
     /// Checks what an operator asks of its right side, whatever is on its left.
     func checkOperands(_ right: NSExpression) throws {
+        if right is FoldedConstant, type != .matches { return }
         switch (type, right.form) {
         case (.matches, .constant(let value)):
             guard case .string(let pattern) = Operand(value),
@@ -116,6 +117,7 @@ struct ComparisonTypes {
         case .in:
             // A part of a string.
             if case .constant(let value) = right.form, case .string = Operand(value) {
+                if right is FoldedConstant { return nil }
                 guard target.kind == .string || target.kind == .transformable else {
                     throw FetchProblem.comparison("\(target.name) IN takes a collection, not a String.")
                 }
@@ -159,6 +161,9 @@ struct ComparisonTypes {
 
     private func single(_ expression: NSExpression, _ target: Target) throws -> NSExpression? {
         guard case .constant(let value) = expression.form else { return nil }
+        if expression is FoldedConstant {
+            return (try? Self.converted(value, target)).flatMap { $0 }.map { FoldedConstant($0) }
+        }
         return try Self.converted(value, target).map { NSExpression(form: .constant($0)) }
     }
 

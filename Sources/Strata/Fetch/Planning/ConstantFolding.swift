@@ -44,12 +44,11 @@ struct ConstantFolding {
                 return NSExpression(form: .constant(Self.withoutObjects(value) ?? value))
             }
             return NSExpression(form: .keyPath(operand: apply(to: operand), path: path))
-        case .function(nil, "now", _): return NSExpression(form: .constant(Date()))
         case .function(let target, let name, let arguments):
             if target != nil { needsObjects = true }
-            return NSExpression(
-                form: .function(
-                    target: target.map { apply(to: $0) }, name: name, arguments: arguments.map { apply(to: $0) }))
+            let arguments = arguments.map { apply(to: $0) }
+            if target == nil, let value = Self.value(of: name, arguments) { return FoldedConstant(value) }
+            return NSExpression(form: .function(target: target.map { apply(to: $0) }, name: name, arguments: arguments))
         case .aggregate(let elements):
             let folded = elements.map { apply(to: $0) }
             if zip(elements, folded).allSatisfy({ $0 === $1 }) { return expression }
@@ -74,6 +73,26 @@ struct ConstantFolding {
             return NSExpression(form: .constant(Self.withoutObjects(value) ?? value))
         }
     }
+
+    /// What a function of constants gives, which is the same for all rows. Nil for what has no value: a constant that
+    /// is null is asked for in another way.
+    private static func value(of name: String, _ arguments: [NSExpression]) -> Any? {
+        guard foldedFunctions.contains(name) else { return nil }
+        var values: [Any?] = []
+        for argument in arguments {
+            guard case .constant(let value) = argument.form else { return nil }
+            values.append(value)
+        }
+        return AnyElements.plain(PredicateFunction.call(name, values))
+    }
+
+    /// Functions of single values. Of others, such as `sum:`, fetches of dictionaries make aggregates.
+    private static let foldedFunctions: Set<String> = [
+        "now", "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "raise:toPower:", "sqrt:",
+        "log:", "ln:", "exp:", "floor:", "ceiling:", "trunc:", "abs:", "bitwiseAnd:with:", "bitwiseOr:with:",
+        "bitwiseXor:with:", "leftshift:by:", "rightshift:by:", "onesComplement:", "uppercase:", "lowercase:",
+        "canonical:", "length:",
+    ]
 
     /// The value with IDs in the place of objects; nil for one that holds none.
     static func withoutObjects(_ value: Any?) -> Any? {

@@ -57,6 +57,10 @@ private struct ColumnBuilder {
     /// Whether there are properties to group by: each column is then a value of the group.
     private let isGrouped: Bool
     private(set) var aggregates: [Aggregate] = []
+    /// Of fetched expressions, unless the entity has a property of the name.
+    private var fetched: Set<String> = []
+    /// Those of ``fetched`` that the expression at hand may use.
+    private var names: Set<String> = []
 
     init(_ shape: EntityShape, isGrouped: Bool) {
         self.shape = shape
@@ -108,6 +112,7 @@ private struct ColumnBuilder {
         try checker.check(folded)
         let known = aggregates.count
         let rewritten = rewrite(folded)
+        if shape.property(description.name) == nil { fetched.insert(description.name) }
         return DictionaryPlan.Column(
             name: description.name, expression: rewritten, type: description.expressionResultType,
             isAggregate: aggregates.count > known)
@@ -116,8 +121,10 @@ private struct ColumnBuilder {
     mutating func having(_ predicate: NSPredicate) throws -> NSPredicate {
         var folding = ConstantFolding()
         let folded = folding.apply(to: predicate)
-        // Its variables are the names of fetched expressions.
-        try KeyPathChecker(shape, allowsVariables: true).check(folded)
+        names = fetched
+        defer { names = [] }
+        // Its variables, and its keys that are no properties, are the names of fetched expressions.
+        try KeyPathChecker(shape, allowsVariables: true, names: names).check(folded)
         // What stands for an aggregate may be null, as the value of a property may.
         return ThreeValuedLogic(shape).apply(to: rewrite(try ConstantTypes(shape).apply(to: folded)))
     }
@@ -136,6 +143,7 @@ private struct ColumnBuilder {
                 return variable(Aggregate(function: function, argument: arguments[0]))
             }
             return NSExpression(form: .function(target: nil, name: name, arguments: arguments.map { rewrite($0) }))
+        case .keyPath(nil, let path) where names.contains(path.text): return NSExpression(forVariable: path.text)
         case .keyPath(nil, let path): return aggregate(path) ?? expression
         case .conditional(let predicate, let first, let second):
             return NSExpression(form: .conditional(rewrite(predicate), rewrite(first), rewrite(second)))

@@ -15,10 +15,13 @@ final class FetchPlan {
     let includesPendingChanges: Bool
     /// Whether the prepared fetch was there from an earlier request.
     let isReused: Bool
+    /// Whether the predicate, or a part of it, was read from a text from outside: then the request has a budget.
+    let isBounded: Bool
     private var boundPredicate: NSPredicate?
 
-    init(_ prepared: PreparedFetch, _ values: [PlanParameter] = [], isReused: Bool = false) {
+    init(_ prepared: PreparedFetch, _ values: [PlanParameter] = [], isReused: Bool = false, isBounded: Bool) {
         self.prepared = prepared
+        self.isBounded = isBounded
         self.isReused = isReused
         parameters = values.isEmpty ? nil : prepared.condition.map { PlanParameters(values, $0) }
         (limit, offset) = (prepared.limit, prepared.offset)
@@ -32,6 +35,7 @@ final class FetchPlan {
         prepared = plan.prepared
         parameters = plan.parameters
         isReused = plan.isReused
+        isBounded = plan.isBounded
         boundPredicate = plan.boundPredicate
         self.limit = limit
         offset = 0

@@ -7,11 +7,14 @@ struct KeyPathChecker {
     private var variables: [String: EntityShape?] = [:]
 
     private let allowsVariables: Bool
+    /// What there is besides the entity's properties: the names of fetched expressions.
+    private let names: Set<String>
 
     /// - Parameter allowsVariables: whether there may be variables that no subquery around names.
-    init(_ shape: EntityShape, allowsVariables: Bool = false) {
+    init(_ shape: EntityShape, allowsVariables: Bool = false, names: Set<String> = []) {
         self.shape = shape
         self.allowsVariables = allowsVariables
+        self.names = names
     }
 
     func check(_ predicate: NSPredicate) throws {
@@ -32,12 +35,16 @@ struct KeyPathChecker {
             guard allowsVariables || variables.keys.contains(name) else {
                 throw FetchProblem.error("The variable $\(name) of the predicate has no value.")
             }
-        case .keyPath(nil, let path): try check(path.names[...], from: shape, whole: path.text)
+        case .keyPath(nil, let path):
+            if !names.contains(path.text) { try check(path.names[...], from: shape, whole: path.text) }
         case .keyPath(let operand?, let path):
             try check(operand)
             if case .variable(let name) = operand.form, case let start?? = variables[name] {
                 try check(path.names[...], from: start, whole: path.text)
             }
+        case _ where expression.form.isTooDeep:
+            throw FetchProblem.error(
+                "The predicate nests deeper than \(PredicateFormatError.maximumDepthOfObjects) levels.")
         case .function(let target, let name, let arguments):
             if let target {
                 try check(target)
@@ -105,6 +112,11 @@ struct KeyPathChecker {
 
     /// - Parameter whole: for the message.
     func check(_ path: ArraySlice<String>, from start: EntityShape, whole: String) throws {
+        guard path.count <= PredicateFormatError.maximumDepthOfObjects else {
+            throw FetchProblem.error(
+                "A keypath of \(start.name) has \(path.count) steps; the most are"
+                    + " \(PredicateFormatError.maximumDepthOfObjects).")
+        }
         var current = start
         var rest = path
         while let name = rest.popFirst() {

@@ -9,6 +9,10 @@ extension FormatPredicateFactory {
     /// and nest `PredicateFormatError.maximumDepth` levels. Constants that `CAST` would have to make (dates, UUIDs)
     /// come as arguments, or `features` has `.casts`.
     ///
+    /// Evaluating the predicate never stops the program either, and does not go on for ever: it may take a million
+    /// steps, and in a request ten thousand more for each object that is looked at. A request that needs more throws
+    /// `CocoaError` 134070; `evaluate(with:)` is false then.
+    ///
     ///     let predicate = try NSPredicate(validating: text, for: Employee.entity())
     ///
     /// - Parameters:
@@ -42,7 +46,7 @@ extension FormatPredicateFactory {
                 throw PredicateFormatError(format, text, near: Self.firstQuoted(text, in: format))
             }
         }
-        guard let made = predicate as? Self else {
+        guard let made = predicate.bounded as? Self else {
             programmerError(
                 "\(Self.self)", "a subclass of NSPredicate cannot be made from a format", "Create an NSPredicate")
         }

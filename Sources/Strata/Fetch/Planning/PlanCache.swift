@@ -12,18 +12,23 @@ final class PlanCache: Sendable {
     ///
     /// - Throws: as ``PreparedFetch``.
     func plan<Result>(of request: NSFetchRequest<Result>, in context: NSManagedObjectContext) throws -> FetchPlan {
+        let isBounded =
+            request.stored.predicate?.hasBounds == true || request.stored.havingPredicate?.hasBounds == true
         guard let shape = RequestShape(request) else {
-            return FetchPlan(try PreparedFetch(request.settings, resultClass: Result.self, in: context))
+            return FetchPlan(
+                try PreparedFetch(request.settings, resultClass: Result.self, in: context), isBounded: isBounded)
         }
         let key = shape.key
         if let prepared = plans[key], !prepared.isOutdated.load(ordering: .relaxed) {
-            return FetchPlan(prepared, shape.parameters, isReused: true)
+            return FetchPlan(prepared, shape.parameters, isReused: true, isBounded: isBounded)
         }
         let prepared = try PreparedFetch(
             request.settings, resultClass: Result.self, in: context, parameters: shape.parameters)
-        guard prepared.isShareable, !prepared.needsObjects else { return FetchPlan(prepared) }
+        guard prepared.isShareable, !prepared.needsObjects else {
+            return FetchPlan(prepared, isBounded: isBounded)
+        }
         plans.add(prepared, for: key)
-        return FetchPlan(prepared, shape.parameters)
+        return FetchPlan(prepared, shape.parameters, isBounded: isBounded)
     }
 
     /// The way through an index that a plan took the last time with the same constants.

@@ -80,7 +80,11 @@ final class PreparedFetch: @unchecked Sendable {
         let checker = KeyPathChecker(shape)
         var folding = ConstantFolding()
         // Requests in the predicate are made here; one that fails must not be one that finds nothing.
-        let folded = try context.throwingReadFailures { settings.predicate.map { folding.apply(to: $0) } }
+        let work = EvaluationWork()
+        let folded = try context.throwingReadFailures {
+            work.run { settings.predicate.map { folding.apply(to: $0.canonical) } }
+        }
+        try work.check(nil)
         try folded.map { try checker.check($0) }
         let typed = try folded.map { try ConstantTypes(shape).apply(to: $0) }
         let predicate = typed.map { ThreeValuedLogic(shape).apply(to: $0) }

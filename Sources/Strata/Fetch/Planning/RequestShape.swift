@@ -46,7 +46,7 @@ struct RequestShape {
             append(path)
         }
         for sort in request.stored.sortDescriptors ?? [] where !append(sort) { return nil }
-        if let predicate = request.stored.predicate, !append(predicate) { return nil }
+        if let predicate = request.stored.predicate, !append(predicate.canonical) { return nil }
         if bytes.count > Self.byteCountMaximum { return nil }
     }
 

@@ -51,7 +51,7 @@ final class BackgroundFetch: @unchecked Sendable {
 
     private func search() throws -> FetchExecutor.StoredMatches {
         // How many changes will lie over the matches is not known yet, so all are found.
-        try executor.search(stores, maximum: Int.max)
+        try executor.working { try executor.search(stores, maximum: Int.max) }
     }
 
     private func finish(
@@ -65,7 +65,9 @@ final class BackgroundFetch: @unchecked Sendable {
                     let found = try found()
                     try self.control.check()
                     if self.plan.includesPendingChanges { self.context.processChangesBeforeReading() }
-                    return try self.context.undisturbed { try self.executor.results(of: found) }
+                    return try self.context.undisturbed {
+                        try self.executor.working { try self.executor.results(of: found) }
+                    }
                 }
             }
             if case .success(let results) = outcome {

@@ -181,6 +181,7 @@ struct DictionaryFetch {
             // Fetched expressions go by their names, as variables and as keys.
             let all = bindings.merging(values) { first, _ in first }
             let source = GroupSource(values: grouped.merging(values) { first, _ in first })
+            EvaluationWork.beginObject()
             guard having.evaluate(with: source, substitutionVariables: all) else { return nil }
         }
         guard !sorts.isEmpty else { return Entry(values: values) }

@@ -34,7 +34,7 @@ extension FetchExecutor {
     private func dictionariesOfParent(_ link: ParentLink, maximum: Int) throws -> StoredMatches {
         try context.withParent(link) { parent in
             let executor = FetchExecutor(parent, plan, turn: turn)
-            return try executor.search(executor.stores(), maximum: maximum)
+            return try executor.working { try executor.search(executor.stores(), maximum: maximum) }
         }
     }
 

@@ -57,7 +57,18 @@ struct FetchExecutor {
     // MARK: Results
 
     /// The results in the form the plan asks for.
-    func results() throws -> FetchResults { try context.throwingReadFailures { try run() } }
+    func results() throws -> FetchResults { try working { try context.throwingReadFailures { try run() } } }
+
+    /// Runs what evaluates predicates and expressions on this thread, so that it can be stopped in the middle of a row.
+    ///
+    /// - Throws: why it was stopped; for a request that something may stop, also when that was too late to matter.
+    func working<T>(_ body: () throws -> T) throws -> T {
+        let work = EvaluationWork(control, isBounded: plan.isBounded)
+        let result = try work.run(body)
+        try work.check(control)
+        try control?.check()
+        return result
+    }
 
     private func run() throws -> FetchResults {
         if plan.includesPendingChanges { context.processChangesBeforeReading() }
@@ -87,6 +98,10 @@ struct FetchExecutor {
     ///
     /// - Parameter withKeys: whether each comes with what it is sorted by.
     func orderedMatches(withKeys: Bool) throws -> [FetchMatch] {
+        try working { try found(withKeys: withKeys) }
+    }
+
+    private func found(withKeys: Bool) throws -> [FetchMatch] {
         try context.throwingReadFailures {
             try context.refuseUnread(plan, needsObjects: needsObjects)
             let stores = try stores()
@@ -183,7 +198,7 @@ struct FetchExecutor {
         guard stores.count == 1, plan.sorts.isEmpty, plan.limit == Int.max, plan.offset == 0,
             !plan.includesPendingChanges, context.link == nil
         else { return try orderedMatches(withKeys: false).map(\.ref) }
-        return try context.throwingReadFailures { try soundRefs(stores[0]) }
+        return try working { try context.throwingReadFailures { try soundRefs(stores[0]) } }
     }
 
     /// The rows of a store that the request describes, none of which lies in a place that could not be read.
@@ -203,7 +218,7 @@ struct FetchExecutor {
         for store in stores where !store.handle.log.damage.isEmpty { _ = try soundRefs(store) }
     }
 
-    func count() throws -> Int { try context.throwingReadFailures { try counted() } }
+    func count() throws -> Int { try working { try context.throwingReadFailures { try counted() } } }
 
     private func counted() throws -> Int {
         // Whether the queue is the right one has been checked; a wrong one is reported once.

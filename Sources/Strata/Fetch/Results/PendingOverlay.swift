@@ -61,13 +61,19 @@ struct PendingOverlay {
 
     /// How many of the objects satisfy the plan's predicate.
     func count(_ plan: FetchPlan) -> Int {
-        (inserted + stored).count { !$0.isMarkedDeleted && plan.predicate?.evaluate(with: $0) ?? true }
+        (inserted + stored).count { !$0.isMarkedDeleted && Self.satisfies($0, plan) }
+    }
+
+    private static func satisfies(_ object: NSManagedObject, _ plan: FetchPlan) -> Bool {
+        guard let predicate = plan.predicate else { return true }
+        EvaluationWork.beginObject()
+        return predicate.evaluate(with: object)
     }
 
     /// Lays the changes over what was found in the stores, which is in the order of creation.
     func apply(to matches: inout [FetchMatch], _ plan: FetchPlan, _ sorts: [KeySortDescriptor]) {
         func match(_ object: NSManagedObject) -> FetchMatch? {
-            guard !object.isMarkedDeleted, plan.predicate?.evaluate(with: object) ?? true else { return nil }
+            guard !object.isMarkedDeleted, Self.satisfies(object, plan) else { return nil }
             return FetchMatch(
                 ref: object.ref, storeIndex: object.storeIndex, object: object,
                 keys: sorts.isEmpty ? nil : SortKeys(object, sorts))

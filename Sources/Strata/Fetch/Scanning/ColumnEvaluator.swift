@@ -200,13 +200,28 @@ final class ColumnEvaluator {
                 holds = nullResult
             } else if column.isExternal(row) {
                 let value = try log.read(column.external(row))
+                try checkLong(value.count)
                 holds = value.withUnsafeBytes { test($0) }
             } else {
-                holds = test(column.bytes(row))
+                let bytes = column.bytes(row)
+                try checkLong(bytes.count)
+                holds = test(bytes)
             }
             if !holds { rows.remove(row) }
         }
     }
+
+    /// Long values are asked about one by one.
+    @inline(__always)
+    private func checkLong(_ byteCount: Int) throws(StoreError) {
+        if byteCount < Self.bytesOfLongValue { return }
+        guard EvaluationWork.step(byteCount / Self.bytesPerStep) else {
+            throw StoreError(.cancelled, "the request was stopped")
+        }
+    }
+
+    private static let bytesOfLongValue = 4_096
+    private static let bytesPerStep = 256
 
     private func text(
         _ column: ColumnView, _ rows: RowBits, _ nullResult: Bool, _ test: TextTest, isASCII: Bool

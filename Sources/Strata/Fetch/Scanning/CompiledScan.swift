@@ -146,9 +146,17 @@ struct CompiledScan {
         func rowGroup(_ runs: [RowRun]) throws -> ScannedRowGroup {
             try ScannedRowGroup(runs, self, ColumnEvaluator(handle.log, snapshot, control))
         }
+        // What one row costs has no bound: patterns ask on each thread by themselves.
+        let budget = EvaluationWork.current?.stepsLeft
+        func part(_ runs: [RowRun]) throws -> Part {
+            let work = EvaluationWork(control, budget: budget)
+            let made = Result { try work.run { try make(rowGroup(runs)) } }
+            try work.check(control)
+            return try made.get()
+        }
         guard wave.count > 1, ScanPool.shared.cores > 1 else {
             for runs in wave {
-                if try !take(make(rowGroup(runs))) { return false }
+                if try !take(part(runs)) { return false }
             }
             return true
         }
@@ -158,13 +166,13 @@ struct CompiledScan {
             results.deinitialize(count: wave.count)
             results.deallocate()
         }
-        withoutActuallyEscaping(make) { make in
+        withoutActuallyEscaping(part) { part in
             // SAFETY: each thread has a row group, an evaluator and a result of its own; the rest is constant
             // meanwhile.
             let job = UncheckedBox { (index: Int) in
                 results[index] = Result {
                     try control?.check()
-                    return try make(rowGroup(wave[index]))
+                    return try part(wave[index])
                 }
             }
             ScanPool.shared.perform(wave.count) { job.value($0) }

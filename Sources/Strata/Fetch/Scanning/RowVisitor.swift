@@ -52,9 +52,11 @@ final class RowVisitor {
             }
             if isInterpreting, let predicate {
                 report.statistics.rowsInterpreted += 1
-                guard predicate.evaluate(with: current) else { return true }
-                // What could not be read stops the search at once.
-                guard scope.error == nil, scope.unknownKey == nil else { return false }
+                EvaluationWork.beginObject()
+                let holds = predicate.evaluate(with: current)
+                // What could not be read stops the search at once, and so does what takes too long.
+                guard scope.error == nil, scope.unknownKey == nil, !EvaluationWork.isStopped else { return false }
+                guard holds else { return true }
             }
             report.statistics.rowsMatched += 1
             return try body(ref, current)

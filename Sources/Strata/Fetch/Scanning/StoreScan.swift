@@ -249,8 +249,9 @@ struct StoreScan {
                 scope, predicate, needsRow: needsRow || predicate != nil, report, turn
             ) { ref, row in
                 guard predicate != nil, let context else { return try body(ref, row) }
+                EvaluationWork.beginObject()
                 guard let object = context.object(ref, storeIndex), predicate?.evaluate(with: object) ?? true else {
-                    return true
+                    return !EvaluationWork.isStopped
                 }
                 return try body(ref, row)
             }

@@ -2,7 +2,8 @@ import Foundation
 import StrataIO
 
 extension NSManagedObject {
-    /// The results of a fetched property's request. They are kept until the object is refreshed or becomes a fault.
+    /// The results of a fetched property's request. They are kept until the object is refreshed or becomes a fault, or
+    /// the property's user info is changed, which the request may name.
     ///
     /// A store that cannot be read gives no results, and the context cannot be saved until it is rolled back or reset.
     /// - Precondition: the request makes sense.
@@ -13,7 +14,8 @@ extension NSManagedObject {
         else { return [NSManagedObject]() }
         let number = shape.relationships.count + index
         while toMany.count < shape.relationships.count + shape.fetched.count { toMany.append(nil) }
-        if let state = toMany[number], state.isLoaded { return state.order }
+        let changes = shape.fetched[index].userInfoChanges
+        if let state = toMany[number], state.isLoaded, state.userInfoChanges == changes { return state.order }
         var settings = template.settings(in: shape.entity.managedObjectModel)
         settings.predicate = settings.predicate?.withSubstitutionVariables([
             "FETCH_SOURCE": self, "FETCHED_PROPERTY": shape.fetched[index],
@@ -43,6 +45,7 @@ extension NSManagedObject {
             let state = toMany[number] ?? ToManyState()
             state.order = objects
             state.isLoaded = true
+            state.userInfoChanges = changes
             toMany[number] = state
             return objects
         } catch {

@@ -8,6 +8,8 @@ import StrataLog
 final class ToManyState {
     /// Whether `members` (and `order`) hold the members.
     @exclusivity(unchecked) var isLoaded = false
+    /// Of a fetched property: how often its user info had been changed when its request was executed.
+    @exclusivity(unchecked) var userInfoChanges: UInt32 = 0
     var members: Set<NSManagedObject> = []
     /// The members in order; only of an ordered relationship.
     var order: [NSManagedObject] {

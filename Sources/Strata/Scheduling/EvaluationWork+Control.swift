@@ -1,0 +1,22 @@
+import Foundation
+
+extension EvaluationWork {
+    /// Work that a request does.
+    ///
+    /// - Parameter isBounded: whether the predicate of the request was read from a text from outside.
+    convenience init(_ control: RequestControl?, isBounded: Bool = false) {
+        self.init(control, budget: isBounded ? Self.stepsOfValidatedPredicate : nil)
+    }
+
+    /// - Parameter budget: how many steps the request may take; nil for any number.
+    convenience init(_ control: RequestControl?, budget: Int?) {
+        self.init(budget: budget, shouldStop: control.map { control in { control.isStopped } })
+    }
+
+    /// - Throws: why the work was stopped, if it was.
+    func check(_ control: RequestControl?) throws {
+        guard isStopped else { return }
+        if let failure { throw failure }
+        throw control?.error ?? CancellationError()
+    }
+}
