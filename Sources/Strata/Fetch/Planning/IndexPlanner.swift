@@ -47,27 +47,28 @@ struct IndexPlanner {
     private static func condition(_ node: CompiledPredicate.Node) -> (slot: Int, ranges: [ComponentRange])? {
         switch node {
         case .test(let test): return ComponentRange.all(test).map { (test.slot, $0) }
-        case .all(let nodes): return condition(nodes, ComponentRange.intersection)
-        case .any(let nodes): return condition(nodes, ComponentRange.union)
+        case .all(let nodes):
+            guard let (slot, ranges) = conditions(nodes), let first = ranges.first else { return nil }
+            return (slot, ranges.dropFirst().reduce(first, ComponentRange.intersection))
+        case .any(let nodes):
+            // Joined once: after every part it would take quadratic time.
+            return conditions(nodes).map { ($0.slot, ComponentRange.union(Array($0.ranges.joined()), [])) }
         case .constant, .not, .join: return nil
         }
     }
 
-    /// What several nodes say of one slot.
-    private static func condition(
-        _ nodes: [CompiledPredicate.Node], _ join: ([ComponentRange], [ComponentRange]) -> [ComponentRange]
-    ) -> (slot: Int, ranges: [ComponentRange])? {
-        var result: (slot: Int, ranges: [ComponentRange])?
+    /// What each of several nodes says of one slot; nil if there are none or they speak of several.
+    private static func conditions(
+        _ nodes: [CompiledPredicate.Node]
+    ) -> (slot: Int, ranges: [[ComponentRange]])? {
+        var slot: Int?
+        var ranges: [[ComponentRange]] = []
         for node in nodes {
-            guard let next = condition(node) else { return nil }
-            guard let last = result else {
-                result = next
-                continue
-            }
-            guard last.slot == next.slot else { return nil }
-            result = (last.slot, join(last.ranges, next.ranges))
+            guard let next = condition(node), next.slot == slot ?? next.slot else { return nil }
+            slot = next.slot
+            ranges.append(next.ranges)
         }
-        return result
+        return slot.map { ($0, ranges) }
     }
 
     // MARK: Choosing
