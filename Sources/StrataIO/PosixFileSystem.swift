@@ -29,13 +29,20 @@ public struct PosixFileSystem: FileSystem {
         ).open(mode)
     }
 
-    /// mkdir(2), and chmod(2) when the umask took bits away.
+    /// mkdir(2), and fchmodat(2) when the umask took bits away: of a link that has taken the name meanwhile nothing is
+    /// changed. What could not get its mode is removed.
     public func createDirectory(_ path: FilePath) throws(Errno) {
         _ = try call(path) { mkdir($0, 0o700) }
-        var status = stat()
-        _ = try call(path) { lstat($0, &status) }
-        if status.st_mode & 0o777 != 0o700 {
-            _ = try call(path) { chmod($0, 0o700) }
+        do throws(Errno) {
+            var status = stat()
+            _ = try call(path) { lstat($0, &status) }
+            if status.st_mode & 0o777 != 0o700 {
+                _ = try call(path) { fchmodat(AT_FDCWD, $0, 0o700, AT_SYMLINK_NOFOLLOW) }
+            }
+        } catch {
+            // Nothing but an empty directory goes.
+            try? removeDirectory(path)
+            throw error
         }
     }
 

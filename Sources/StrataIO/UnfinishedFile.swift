@@ -32,12 +32,21 @@ public final class UnfinishedFile {
     ///     left from such a file, so that it may be removed.
     /// - Throws: `.resourceBusy` when somebody is writing one; `.fileExists` when something else lies beside the path;
     ///   what the calls throw.
-    public init(
+    public convenience init(
         for path: FilePath, in fileSystem: any FileSystem = PosixFileSystem(), isOwn: ([UInt8]) -> Bool = { _ in true }
     ) throws(Errno) {
-        name = path.lastName
+        try self.init(for: path.lastName, in: try Self.directory(of: path, fileSystem), isOwn: isOwn)
+    }
+
+    /// Creates the file beside the one that has, or will have, a name in a directory.
+    ///
+    /// - Throws: as for a path.
+    public init(
+        for name: String, in directory: any Directory, isOwn: ([UInt8]) -> Bool = { _ in true }
+    ) throws(Errno) {
+        self.name = name
         besideName = name + Self.suffix
-        directory = try Self.directory(of: path, fileSystem)
+        self.directory = directory
         file = try Self.create(besideName, directory, isOwn)
     }
 
@@ -86,13 +95,26 @@ public final class UnfinishedFile {
         beside path: FilePath, in fileSystem: any FileSystem = PosixFileSystem(),
         isOwn: ([UInt8]) -> Bool = { _ in true }
     ) throws(Errno) {
-        let name = path.lastName + suffix
         let directory = try directory(of: path, fileSystem)
-        guard try directory.attributes(of: name)?.kind == .regular else { return }
         do throws(Errno) {
-            try removeLeft(name, directory, isOwn)
-        } catch {
-            guard error == .resourceBusy || error == .fileExists else { throw error }
+            try removeLeft(beside: path.lastName, in: directory, isOwn: isOwn)
+        } catch .resourceBusy {
+            return
+        }
+    }
+
+    /// Removes what somebody who died has left beside a name in a directory. What is no regular file or not our own
+    /// stays.
+    ///
+    /// - Throws: `.resourceBusy` when somebody is writing it; what the calls throw.
+    public static func removeLeft(
+        beside name: String, in directory: any Directory, isOwn: ([UInt8]) -> Bool
+    ) throws(Errno) {
+        guard try directory.attributes(of: name + suffix)?.kind == .regular else { return }
+        do throws(Errno) {
+            try removeLeft(name + suffix, directory, isOwn)
+        } catch .fileExists {
+            return
         }
     }
 
@@ -134,7 +156,8 @@ public final class UnfinishedFile {
         }
     }
 
-    private static func beginning(of file: any File) throws(Errno) -> [UInt8] {
+    /// The first 16 bytes of a file, or all of them.
+    public static func beginning(of file: any File) throws(Errno) -> [UInt8] {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16, alignment: 16)
         defer { buffer.deallocate() }
         let count = try file.readPrefix(into: buffer, at: 0)

@@ -31,7 +31,8 @@ public struct VersionedModel: Equatable, Sendable {
     public var current: Version? { versions.first { $0.name == currentName } }
 
     /// Writes the versions as a directory of compiled models with a "VersionInfo.plist" that names the current one.
-    /// Files that are there already and have the same bytes are left alone; other compiled models are removed.
+    /// Files that are there already and have the same bytes are left alone; other compiled models are removed. Each file
+    /// is replaced as a whole, a link with its name, too, whose target stays; no directory is removed.
     ///
     /// The property list has an entry for each version, as that of Apple's tools, with Strata's version hashes of its
     /// entities. Those of a version with derived attributes are left out, since only the library computes them. Not
@@ -41,7 +42,7 @@ public struct VersionedModel: Equatable, Sendable {
     public func writeCompiled(to directory: URL) throws {
         var files: [String: Data] = [:]
         for version in versions {
-            files[version.name + ".mom"] = try CompiledModel.data(of: version.document)
+            files[try version.fileName("mom")] = try CompiledModel.data(of: version.document)
         }
         do {
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -50,14 +51,28 @@ public struct VersionedModel: Equatable, Sendable {
             if VersionInfo(in: directory) != info { files["VersionInfo.plist"] = try info.data() }
             for name in try FileManager.default.contentsOfDirectory(atPath: directory.path)
             where name.hasSuffix(".mom") && files[name] == nil {
-                try FileManager.default.removeItem(at: directory.appendingPathComponent(name))
+                let file = directory.appendingPathComponent(name)
+                let kind = try FileManager.default.attributesOfItem(atPath: file.path)[.type] as? FileAttributeType
+                if kind != .typeDirectory { try FileManager.default.removeItem(at: file) }
             }
             for (name, data) in files {
                 let file = directory.appendingPathComponent(name)
-                if (try? Data(contentsOf: file)) != data { try data.write(to: file) }
+                if (try? Data(contentsOf: file)) != data { try data.write(to: file, options: .atomic) }
             }
         } catch {
             throw ModelFileError(.unwritable, "\(directory.path): \(error)")
         }
+    }
+}
+
+extension VersionedModel.Version {
+    /// The name of the version's file or directory, which lies in that of the model.
+    ///
+    /// - Throws: ``ModelFileError`` with `unwritable` for a name that leads elsewhere.
+    package func fileName(_ suffix: String) throws -> String {
+        guard !name.contains("/"), !name.contains("\0") else {
+            throw ModelFileError(.unwritable, "the version's name '\(name)' is none for a file")
+        }
+        return "\(name).\(suffix)"
     }
 }

@@ -125,7 +125,7 @@ public enum XcodeModel {
     /// - Throws: ``ModelFileError`` with `unwritable`.
     public static func write(_ model: VersionedModel, to url: URL) throws {
         for version in model.versions {
-            let directory = url.appendingPathComponent(version.name + ".xcdatamodel", isDirectory: true)
+            let directory = url.appendingPathComponent(try version.fileName("xcdatamodel"), isDirectory: true)
             try write(version.document, to: directory)
         }
         let list = ["_XCCurrentVersionName": model.currentName + ".xcdatamodel"]

@@ -193,6 +193,35 @@ import Testing
         }
     }
 
+    /// Compiling wrote through links, removed directories, and followed a version's name out of the directory.
+    @Test func compilingTouchesNothingBesideItsFiles() throws {
+        try ModelFixtures.withDirectory { directory in
+            let files = FileManager.default
+            let momd = directory.appendingPathComponent("Shop.momd", isDirectory: true)
+            let letter = directory.appendingPathComponent("letter")
+            try files.createDirectory(
+                at: momd.appendingPathComponent("Folder.mom"), withIntermediateDirectories: true)
+            try Data("mine".utf8).write(to: letter)
+            for name in ["One.mom", "Old.mom", "VersionInfo.plist"] {
+                try files.createSymbolicLink(at: momd.appendingPathComponent(name), withDestinationURL: letter)
+            }
+            let version = VersionedModel.Version(name: "One", document: ModelDocument())
+            try VersionedModel(versions: [version], currentName: "One").writeCompiled(to: momd)
+            #expect(try String(contentsOf: letter, encoding: .utf8) == "mine")
+            #expect(
+                try files.contentsOfDirectory(atPath: momd.path).sorted()
+                    == ["Folder.mom", "One.mom", "VersionInfo.plist"])
+            #expect(NSManagedObjectModel(contentsOf: momd.appendingPathComponent("One.mom")) != nil)
+            let evil = VersionedModel.Version(name: "../evil", document: ModelDocument())
+            let model = VersionedModel(versions: [evil], currentName: "../evil")
+            #expect(throws: ModelFileError.self) { try model.writeCompiled(to: momd) }
+            #expect(throws: ModelFileError.self) {
+                try XcodeModel.write(model, to: directory.appendingPathComponent("Shop.xcdatamodeld"))
+            }
+            #expect(try files.contentsOfDirectory(atPath: directory.path).sorted() == ["Shop.momd", "letter"])
+        }
+    }
+
     @Test func damagedCompiledModelsAreErrors() throws {
         let data = try CompiledModel.data(of: try ModelFixtures.document())
         for length in stride(from: 0, to: data.count, by: 97) {

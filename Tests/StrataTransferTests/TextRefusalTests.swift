@@ -261,6 +261,65 @@ import Testing
         #expect(error.contains("is there already"), "\(error)")
     }
 
+    /// Nothing of somebody's goes that lies where an export is made.
+    @Test(arguments: ["strata.json", "letter", ""]) func somebodysFolderBesideAnExportStays(_ name: String) throws {
+        let store = scratch.url("store")
+        try Company.makeStore(store)
+        let part = scratch.url("out.strata-new")
+        if name.isEmpty {
+            try Data("mine".utf8).write(to: part)
+        } else {
+            try FileManager.default.createDirectory(at: part, withIntermediateDirectories: false)
+            for name in [name, "letter"] { try Data("mine".utf8).write(to: part.appendingPathComponent(name)) }
+        }
+        let error = said { _ = try TextTransfer().writeCSV(store, to: scratch.url("out").path) }
+        #expect(error.contains("is there already"), "\(error)")
+        let kept = name.isEmpty ? part : part.appendingPathComponent("letter")
+        #expect(try String(contentsOf: kept, encoding: .utf8) == "mine")
+        #expect(!FileManager.default.fileExists(atPath: scratch.url("out").path))
+    }
+
+    /// The directory above is another one by the time that the files are complete.
+    @Test(arguments: [false, true]) func anExportStaysInTheDirectoryThatItWasMadeIn(fails: Bool) throws {
+        let files = FileManager.default
+        let (above, aside) = (scratch.url("above"), scratch.url("aside"))
+        try files.createDirectory(at: above, withIntermediateDirectories: false)
+        let target = above.appendingPathComponent("out").path
+        let result = Result {
+            try UnfinishedDirectory.make(target, last: "last", suffix: ".csv") { directory in
+                try files.moveItem(at: above, to: aside)
+                try files.createDirectory(
+                    at: above.appendingPathComponent("out.strata-new"), withIntermediateDirectories: true)
+                try Data("mine".utf8).write(to: above.appendingPathComponent("out.strata-new/a.csv"))
+                let writer = try directory.writer("a.csv")
+                try writer.write("ours")
+                try writer.finish()
+                if fails { throw CancellationError() }
+                return "end"
+            }
+        }
+        #expect((try? result.get()) != nil || fails)
+        #expect(try String(contentsOf: above.appendingPathComponent("out.strata-new/a.csv"), encoding: .utf8) == "mine")
+        #expect(!files.fileExists(atPath: target))
+        if !fails {
+            #expect(try files.contentsOfDirectory(atPath: aside.path) == ["out"])
+            #expect(try String(contentsOf: aside.appendingPathComponent("out/a.csv"), encoding: .utf8) == "ours")
+        }
+    }
+
+    /// SQLite removes a log and a journal that lie beside an empty database.
+    @Test(arguments: ["-wal", "-journal"]) func somebodysFileBesideAnExportedDatabaseStays(_ suffix: String) throws {
+        let store = scratch.url("store")
+        try Company.makeStore(store)
+        let beside = scratch.url("out.strata-new\(suffix)")
+        try Data("mine".utf8).write(to: beside)
+        #expect(throws: TransferError.self) { try CoreDataExporter(store).run(to: scratch.url("out")) }
+        #expect(try String(contentsOf: beside, encoding: .utf8) == "mine")
+        for name in ["out", "out.strata-new"] {
+            #expect(!FileManager.default.fileExists(atPath: scratch.url(name).path), "\(name)")
+        }
+    }
+
     @Test func filesOfEntitiesAreMappedInATable() throws {
         let model = NSManagedObjectModel()
         let names = ["../evil", "a/b", "A", "a", "nul\u{0}", ".", "strata"]

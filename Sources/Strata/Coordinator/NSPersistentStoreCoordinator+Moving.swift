@@ -102,7 +102,9 @@ extension NSPersistentStoreCoordinator {
             guard !url.isNullDevice else { return }
             try checkCanBeReplaced(url, by: custom)
             if let store = persistentStore(for: url) { try remove(store) }
-            try StoreFile.remove(url)
+            try StoreFile.remove(url, isOwn: StoreFile.own(custom)) { contents in
+                try (custom as? PropertyListStore.Type)?.check(contents, at: url)
+            }
         } else {
             let opening = try StoreOpening(shapes, type: storeType, configuration: nil, url: url, options: options)
             try opening.destroy { try removeEverywhere($0, at: url) }

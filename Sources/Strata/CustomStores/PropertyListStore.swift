@@ -1,6 +1,7 @@
 import Foundation
 import StrataLog
 import StrataModelFile
+import SystemPackage
 
 /// A store in one property list, read when it is added and written whole at each save, with a rename, so that after a
 /// crash it has the old or the new contents.
@@ -17,6 +18,8 @@ class PropertyListStore: NSAtomicStore, @unchecked Sendable {
 
     /// What was read along with the metadata.
     private var contents: [String: Any]?
+    /// The file that was read or written last, and where; nil before there is one.
+    private var known: (url: URL, version: StoreFileVersion?)?
     /// By root entity name.
     private var nextIDs: [String: Int64] = [:]
 
@@ -30,6 +33,13 @@ class PropertyListStore: NSAtomicStore, @unchecked Sendable {
         guard let data = try StoreFile.read(url) else {
             throw DescribedError(.fileReadNoSuchFile, userInfo: [NSFilePathErrorKey: url.path])
         }
+        return try list(data, url)
+    }
+
+    /// - Throws: `CocoaError` 259 for bytes that are no store.
+    class func check(_ data: Data, at url: URL) throws { _ = try list(data, url) }
+
+    private class func list(_ data: Data, _ url: URL) throws -> [String: Any] {
         let limits = PropertyListLimits(byteCount: .max)
         guard let list = try? PropertyListFile.dictionary(data, limits), list["format"] as? String == format,
             (list["version"] as? Int ?? 0) <= version,
@@ -74,6 +84,8 @@ class PropertyListStore: NSAtomicStore, @unchecked Sendable {
         let url = try fileURL()
         if !isReadOnly { StoreFile.removeLeft(url) }
         do {
+            // Before it is read: what takes its place meanwhile is looked at when it is written.
+            known = (url, try StoreFile.version(url))
             let list = try Self.read(url)
             contents = list
             metadata = list["metadata"] as? [String: Any]
@@ -111,7 +123,9 @@ class PropertyListStore: NSAtomicStore, @unchecked Sendable {
         for (name, list) in objects {
             guard let entity = entities[name] else { throw Self.damaged(url, "the model has no entity \(name)") }
             for object in list {
-                guard let id = object["id"] as? Int64 else { throw Self.damaged(url, "an object has no number") }
+                guard let id = object["id"] as? Int64, id < Int64.max else {
+                    throw Self.damaged(url, "an object has no number")
+                }
                 let objectID = objectID(for: entity, withReferenceObject: NSNumber(value: id))
                 nodes["\(name)/\(id)"] = NSAtomicStoreCacheNode(objectID: objectID)
                 let root = Self.rootName(entity)
@@ -196,7 +210,26 @@ class PropertyListStore: NSAtomicStore, @unchecked Sendable {
             "format": Self.format, "version": Self.version, "metadata": metadata ?? [:], "objects": objects,
         ]
         if let model = handle?.log.schema.model { list["model"] = Data(model) }
-        try Self.write(list, to: try fileURL())
+        let url = try fileURL()
+        try checkIsInPlace(url)
+        try Self.write(list, to: url)
+        known = (url, try StoreFile.version(url))
+    }
+
+    /// What has taken the file's place is replaced only if it is the same store, which another coordinator has saved.
+    /// A URL that the program has set since then says where to write.
+    private func checkIsInPlace(_ url: URL) throws {
+        guard let known, known.url == url, let found = try StoreFile.version(url), found != known.version else {
+            return
+        }
+        let uuid = try? Self.metadataForPersistentStore(with: url)[NSStoreUUIDKey] as? String
+        guard let uuid, uuid == metadata?[NSStoreUUIDKey] as? String else {
+            let failure = StoreError(
+                .io,
+                "the store is not at its path any more: another file has taken its place while it was open. Nothing was "
+                    + "written", errno: .staleNFSFileHandle)
+            throw StoreFailure.opening(failure, url.path)
+        }
     }
 
     private func name(_ node: NSAtomicStoreCacheNode) -> String {

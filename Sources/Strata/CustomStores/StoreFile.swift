@@ -31,9 +31,16 @@ enum StoreFile {
     }
 
     /// Whether a file begins as one of ours does, or as one of which nothing has been written yet.
-    private static func isOwn(_ beginning: [UInt8]) -> Bool {
+    static func isOwn(_ beginning: [UInt8]) -> Bool {
         ["bplist00", "<?xml "].contains { zip(beginning, $0.utf8).allSatisfy { $0 == $1 } }
             || beginning.allSatisfy { $0 == 0 }
+    }
+
+    /// Tells what is left of the files of a type. Those of the program's own classes begin in ways of their own: of them
+    /// only the name says whose they are.
+    static func own(_ type: NSPersistentStore.Type) -> ([UInt8]) -> Bool {
+        if type is PropertyListStore.Type { return { isOwn($0) } }
+        return { _ in true }
     }
 
     /// The contents of a file; nil when there is none.
@@ -43,14 +50,25 @@ enum StoreFile {
         try reporting("could not read the store's file", url) { () throws(Errno) in
             let path = try canonicalPath(url, fileSystem)
             guard try attributes(path, fileSystem) != nil else { return nil }
-            let file = try fileSystem.open(path, .read)
-            let buffer = UnsafeMutableRawBufferPointer.allocate(
-                byteCount: Int(try file.byteCount()), alignment: 16)
-            defer { buffer.deallocate() }
-            let count = try file.readPrefix(into: buffer, at: 0)
-            try file.close()
-            return Data(buffer[..<count])
+            return try contents(of: try fileSystem.open(path, .read))
         }
+    }
+
+    private static func contents(of file: any File) throws(Errno) -> Data {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(try file.byteCount()), alignment: 16)
+        defer { buffer.deallocate() }
+        let count = try file.readPrefix(into: buffer, at: 0)
+        return Data(buffer[..<count])
+    }
+
+    /// Which file is at a URL, and since when: a copy of it that takes its place is another one. Nil when there is none.
+    ///
+    /// - Throws: as ``read(_:in:)``.
+    static func version(_ url: URL, in fileSystem: any FileSystem = PosixFileSystem()) throws -> StoreFileVersion? {
+        let found = try reporting("could not look at the store's file", url) { () throws(Errno) in
+            try fileSystem.attributes(try canonicalPath(url, fileSystem))
+        }
+        return found.map { StoreFileVersion(identity: $0.identity, createdNanoseconds: $0.createdNanoseconds) }
     }
 
     /// Whether there is a file.
@@ -69,24 +87,30 @@ enum StoreFile {
         try write(data, to: target)
     }
 
-    /// Removes a file. Nothing happens when there is none, or when the URL names no file.
+    /// Removes a file, and what a writer who died has left beside it. Nothing happens when there is none, or when the URL
+    /// names no file.
     ///
-    /// - Throws: as ``read(_:in:)``, also for what is no regular file, which stays.
-    static func remove(_ url: URL, in fileSystem: any FileSystem = PosixFileSystem()) throws {
+    /// - Parameters:
+    ///   - isOwn: tells by its first bytes whether what lies beside the file is left of such a one.
+    ///   - check: is given the contents, and throws for what is not to be removed. What it has seen is what goes.
+    /// - Throws: as ``read(_:in:)``, also for what is no regular file or is being written, which stays.
+    static func remove(
+        _ url: URL, in fileSystem: any FileSystem = PosixFileSystem(), isOwn: ([UInt8]) -> Bool = { _ in true },
+        check: (Data) throws -> Void = { _ in }
+    ) throws {
         guard url.isFileURL else { return }
-        try reporting("could not remove the store's file", url) { () throws(Errno) in
-            let path = try canonicalPath(url, fileSystem)
-            let isThere = try attributes(path, fileSystem) != nil
-            // What a writer that died has left; one that is writing keeps its file. Whoever makes an unfinished file
-            // has it locked.
-            let unfinished = unfinished(path)
-            let isUnfinished = try fileSystem.linkAttributes(unfinished)?.kind == .regular
-            guard isThere || isUnfinished else { return }
-            if isUnfinished { try UnfinishedFile(for: path, in: fileSystem).discard() }
-            if isThere { try fileSystem.unlink(path) }
-            for rest in [copy(of: path), self.unfinished(copy(of: path))]
-            where try fileSystem.linkAttributes(rest)?.kind == .regular { try fileSystem.unlink(rest) }
-            try fileSystem.syncDirectory(parent(of: path))
+        let what = "could not remove the store's file"
+        guard let place = try reporting(what, url, { () throws(Errno) in try StoreFilePlace(url, fileSystem) }) else {
+            return
+        }
+        let found = try reporting(what, url) { () throws(Errno) in try place.open() }
+        if let found { try check(try reporting(what, url) { () throws(Errno) in try contents(of: found) }) }
+        try reporting(what, url) { () throws(Errno) in
+            // One that is writing keeps its file: it has it locked.
+            try UnfinishedFile.removeLeft(beside: place.name, in: place.directory, isOwn: isOwn)
+            if let found { try place.remove(found) }
+            try place.removeCopy(isOwn: isOwn)
+            try place.directory.sync()
         }
     }
 
@@ -99,53 +123,38 @@ enum StoreFile {
     /// Makes a new file and puts it in the place of the one that is there, so that after a crash one or the other is
     /// there, whole. Durable when it returns. Nobody else writes the file meanwhile.
     ///
-    /// - Parameter body: makes a file at the URL that it gets; false to leave the old one where it is.
+    /// - Parameters:
+    ///   - isOwn: as for ``remove(_:in:isOwn:check:)``.
+    ///   - body: makes a file at the URL that it gets; false to leave the old one where it is.
     /// - Throws: what the body throws, and as ``write(_:to:in:)``. The old file is there then.
     static func replace(
-        _ url: URL, in fileSystem: any FileSystem = PosixFileSystem(), making body: (URL) throws -> Bool
+        _ url: URL, in fileSystem: any FileSystem = PosixFileSystem(), isOwn: ([UInt8]) -> Bool = { _ in true },
+        making body: (URL) throws -> Bool
     ) throws {
         let what = "could not replace the store's file"
         // Keeps others from writing the file.
-        let (path, lock) = try reporting(what, url) { () throws(Errno) -> (FilePath, UnfinishedFile) in
-            let path = try canonicalPath(url, fileSystem)
-            guard try attributes(path, fileSystem) != nil else { throw .noSuchFileOrDirectory }
-            return (path, try UnfinishedFile(for: path, in: fileSystem, isOwn: isOwn))
+        let (place, lock) = try reporting(what, url) { () throws(Errno) -> (StoreFilePlace, UnfinishedFile) in
+            guard let place = try StoreFilePlace(url, fileSystem), try place.open() != nil else {
+                throw .noSuchFileOrDirectory
+            }
+            return (place, try UnfinishedFile(for: place.name, in: place.directory, isOwn: isOwn))
         }
-        let copy = copy(of: path)
-        let copyURL = URL(fileURLWithPath: copy.string)
         defer { lock.discard() }
         // What somebody who died has left.
-        try remove(copyURL, in: fileSystem)
+        try reporting(what, url) { () throws(Errno) in try place.makeRoomForCopy(isOwn: isOwn) }
         do {
-            guard try body(copyURL) else { return }
-            try reporting(what, url) { () throws(Errno) in
-                let file = try fileSystem.open(copy, .readWrite)
-                try file.sync()
-                try file.close()
-                try fileSystem.rename(copy, to: path)
-                try fileSystem.syncDirectory(parent(of: path))
-            }
+            guard try body(URL(fileURLWithPath: place.copyPath.string)) else { return }
+            try reporting(what, url) { () throws(Errno) in try place.installCopy() }
         } catch {
-            try? remove(copyURL, in: fileSystem)
+            try? place.removeCopy { _ in true }
             throw error
         }
-    }
-
-    // MARK: The file beside it
-
-    private static func unfinished(_ path: FilePath) -> FilePath {
-        parent(of: path).appending((path.lastComponent?.string ?? "store") + UnfinishedFile.suffix)
-    }
-
-    /// What a migration makes.
-    private static func copy(of path: FilePath) -> FilePath {
-        parent(of: path).appending((path.lastComponent?.string ?? "store") + ".strata-copy")
     }
 
     // MARK: Paths
 
     /// The file that a URL leads to.
-    private static func canonicalPath(_ url: URL, _ fileSystem: any FileSystem) throws(Errno) -> FilePath {
+    static func canonicalPath(_ url: URL, _ fileSystem: any FileSystem) throws(Errno) -> FilePath {
         let path = FilePath(url.path)
         guard try fileSystem.linkAttributes(path)?.kind == .symbolicLink else { return path }
         return try fileSystem.resolve(path)
@@ -163,11 +172,6 @@ enum StoreFile {
         }
     }
 
-    private static func parent(of path: FilePath) -> FilePath {
-        let parent = path.removingLastComponent()
-        return parent.isEmpty ? "." : parent
-    }
-
     private static func reporting<R>(_ what: String, _ url: URL, _ body: () throws(Errno) -> R) throws -> R {
         do throws(Errno) {
             return try body()
@@ -177,6 +181,10 @@ enum StoreFile {
                 case .isDirectory, .invalidArgument:
                     StoreError(.corruption, "\(what): it is no file with a store in it", errno: error)
                 case .resourceBusy: StoreError(.locked, "\(what): another process is writing it", errno: error)
+                case .staleNFSFileHandle:
+                    StoreError(
+                        .io, "\(what): its directory, or the file itself, has become another one meanwhile",
+                        errno: error)
                 default: StoreError(.io, what, errno: error)
                 }
             throw StoreFailure.opening(failure, url.path)

@@ -43,7 +43,7 @@ struct AtomicStoreMigration {
                 "The model that the store was written with is not in the program's bundles.", path)
         }
         let migrationPath = try MigrationPath(from: source, to: model, infers: migration.infers, path: path)
-        try StoreFile.replace(url) { copy in
+        try StoreFile.replace(url, isOwn: StoreFile.own(type)) { copy in
             // Somebody else may have migrated it before this process came to its turn.
             let now = try type.metadataForPersistentStore(with: url)
             guard now[NSStoreUUIDKey] as? String == metadata[NSStoreUUIDKey] as? String else { return false }

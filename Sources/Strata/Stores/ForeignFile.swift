@@ -1,9 +1,10 @@
-import Foundation
+import StrataIO
 import StrataLog
+import SystemPackage
 
 /// What to say of a file that lies where a store, which is a directory, was looked for.
 enum ForeignFile {
-    private static let sqliteMagic = Data("SQLite format 3\0".utf8)
+    private static let sqliteMagic = Array("SQLite format 3\0".utf8)
 
     /// The error for it. A store of Apple's Core Data is told from other files, and the command that imports it.
     static func error(_ path: String) -> StoreError {
@@ -16,12 +17,8 @@ enum ForeignFile {
                 + "it with 'strata import --core-data \(path) NEW-STORE' or CoreDataImporter", path: path)
     }
 
-    /// Only a regular file is opened: a pipe would wait for somebody to write, and a device is not ours to touch.
     private static func isSQLite(_ path: String) -> Bool {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        guard attributes?[.type] as? FileAttributeType == .typeRegular, let file = FileHandle(forReadingAtPath: path)
-        else { return false }
-        defer { try? file.close() }
-        return (try? file.read(upToCount: sqliteMagic.count)) == sqliteMagic
+        guard let file = try? PosixFileSystem().open(FilePath(path), .read) else { return false }
+        return (try? UnfinishedFile.beginning(of: file)) == sqliteMagic
     }
 }

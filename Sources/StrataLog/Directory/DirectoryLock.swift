@@ -77,7 +77,8 @@ final class DirectoryLock {
         .noSuchFileOrDirectory, .notDirectory, .permissionDenied, .notPermitted, .readOnlyFileSystem, .fileNameTooLong,
     ]
 
-    private var isInPlace: Bool {
+    /// Whether its path still leads to it.
+    var isInPlace: Bool {
         get throws(Errno) {
             guard let identity = try file.identity() else { return true }
             return try fileSystem.linkAttributes(path)?.identity == identity

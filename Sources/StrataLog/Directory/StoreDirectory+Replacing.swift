@@ -70,12 +70,14 @@ extension StoreDirectory {
                 lock = try lockForReplacing(mustBeSound: false)
             }
             try checkCanBeReplaced()
+            try checkIsInPlace(beside)
             try install(inPlaceOf: (kept?.directory ?? lock?.files.held)?.identity)
         } catch let error as NotUndone {
             throw error.cause
         } catch {
             // What was undone has to be durable first: a crash must not bring back the name of what is removed here.
-            if (try? flushParent()) != nil { _ = try? removeTree(copy) }
+            // In another directory the copy is somebody else's.
+            if (try? flushParent()) != nil, (try? beside.isInPlace) == true { _ = try? removeTree(copy) }
             throw error
         }
     }
@@ -103,6 +105,13 @@ extension StoreDirectory {
     private func checkIsInPlace(_ lock: any File) throws(StoreError) {
         guard try StoreOpener(files: files, options: Self.briefOptions).isInPlace(lock) else {
             throw StoreError(.locked, "another store has taken the place of the one that is open", path: path.string)
+        }
+    }
+
+    /// The same of the directory that it lies in.
+    private func checkIsInPlace(_ beside: DirectoryLock) throws(StoreError) {
+        guard try io("look at", lockPath, { () throws(Errno) in try beside.isInPlace }) else {
+            throw StoreError.displaced("could not replace the store", path)
         }
     }
 
@@ -138,6 +147,11 @@ extension StoreDirectory {
                 try? move(path, to: copy)
                 throw error
             }
+        }
+        guard old != nil else {
+            throw StoreError(
+                .locked, "a store was put there while the one to take the place was being made: nothing was replaced",
+                path: path.string)
         }
         do throws(Errno) {
             try fileSystem.exchange(copy, with: path)

@@ -56,27 +56,43 @@ public final class CoreDataExporter {
     /// - Complexity: O(n) with bounded memory.
     @discardableResult
     public func run(to url: URL, history: Bool = false, progress: ((Int, Int) -> Void)? = nil) throws -> Report {
-        let file: UnfinishedFile
         do {
-            let place = FilePath(url.path)
-            guard try PosixFileSystem().linkAttributes(place) == nil else { throw Errno.fileExists }
-            file = try UnfinishedFile(for: place)
+            let (file, path) = try Self.makeFile(url)
+            let report = try write(try Self.database(file, path), history: history, progress)
+            try file.install(replacing: false)
+            return report
         } catch let error as Errno {
             throw ByteWriter.failure(url.path, error)
         }
-        let report = try write(URL(fileURLWithPath: url.path + UnfinishedFile.suffix), history: history, progress)
-        do {
-            try file.install(replacing: false)
-        } catch {
-            throw ByteWriter.failure(url.path, error)
+    }
+
+    /// The file, and the path that SQLite is to open it by.
+    private static func makeFile(_ url: URL) throws(Errno) -> (UnfinishedFile, FilePath) {
+        let fileSystem = PosixFileSystem()
+        let place = FilePath(url.path)
+        guard try fileSystem.linkAttributes(place) == nil else { throw .fileExists }
+        let path = try fileSystem.resolve(place.directoryAbove).appending(place.lastName + UnfinishedFile.suffix)
+        // Beside an empty database SQLite removes them, whoever they belong to.
+        for suffix in ["-journal", "-wal"] {
+            guard try fileSystem.linkAttributes(FilePath(path.string + suffix)) == nil else { throw .fileExists }
         }
-        return report
+        return (try UnfinishedFile(for: place), path)
+    }
+
+    private static func database(_ file: UnfinishedFile, _ path: FilePath) throws -> SQLiteFile {
+        let database = try SQLiteFile.filling(path)
+        // Nothing has been read or written yet. SQLite knows no open directories.
+        guard try PosixFileSystem().linkAttributes(path)?.identity == file.file.identity() else {
+            throw Errno.staleNFSFileHandle
+        }
+        return database
     }
 
     /// Writes the tables into a file that is there, and empty, without a name that anybody knows.
-    private func write(_ url: URL, history: Bool, _ progress: ((Int, Int) -> Void)?) throws -> Report {
+    private func write(
+        _ database: SQLiteFile, history: Bool, _ progress: ((Int, Int) -> Void)?
+    ) throws -> Report {
         var report = Report()
-        let database = try SQLiteFile.filling(url)
         try database.run("PRAGMA auto_vacuum = 2")
         try database.run("PRAGMA journal_mode = OFF")
         try database.run("PRAGMA synchronous = OFF")

@@ -130,9 +130,11 @@ final class ForeignDatabase {
             var place = path.removingLastComponent()
             var current = folder
             for part in [name, ExternalValues.name] {
-                guard try current.attributes(of: part) != nil else { return nil }
+                guard let found = try current.attributes(of: part) else { return nil }
                 place.append(part)
                 current = try PosixFileSystem().openDirectory(place)
+                // The path may lead to another folder by now.
+                guard try current.identity() == found.identity else { throw .staleNFSFileHandle }
             }
             return ExternalValues(current, path: place.string)
         } catch {

@@ -80,8 +80,11 @@ final class SQLiteFile {
     }
 
     /// Opens an empty file that nobody else knows: without locks, which would meet those of whoever made it.
-    static func filling(_ url: URL) throws -> SQLiteFile {
-        try open(try SQLiteLibrary.shared(), url.path, readWrite, url.path, fileSystem: "unix-none")
+    ///
+    /// - Parameter path: without links.
+    static func filling(_ path: FilePath) throws -> SQLiteFile {
+        let name = path.string
+        return try open(try SQLiteLibrary.shared(), name, readWrite | noLinks, name, fileSystem: "unix-none")
     }
 
     private static func open(

@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 /// Reads a file, or the standard input, in pieces. A byte order mark at the beginning is passed over.
 final class ByteReader {
@@ -15,6 +16,7 @@ final class ByteReader {
         if path == "-" {
             file = .standardInput
         } else {
+            StandardDescriptors.occupy()
             guard let file = FileHandle(forReadingAtPath: path) else { throw TransferError("\(path): cannot be read") }
             self.file = file
         }

@@ -94,6 +94,8 @@ final class ByteWriter {
         switch (path, error) {
         case ("-", _): TransferError(standardOutput: error)
         case (_, .fileExists): TransferError("\(path) is there already: an export takes the place of nothing")
+        case (_, .staleNFSFileHandle):
+            TransferError("\(path): the directory that it was to lie in has become another one meanwhile")
         case (_, .resourceBusy): TransferError("\(path): another export is writing it")
         default: TransferError("\(path): cannot be written: \(error)")
         }

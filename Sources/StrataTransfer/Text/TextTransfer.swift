@@ -97,7 +97,7 @@ public struct TextTransfer: Sendable {
         var header = try header(records.reader)
         var names = CSVNames()
         let roots = try chosen(records)
-        try UnfinishedDirectory.make(path, last: CSVFiles.headerName) { directory in
+        try UnfinishedDirectory.make(path, last: CSVFiles.headerName, suffix: CSVFiles.suffix) { directory in
             for rows in records.reader.layouts.rows
             where !rows.entity.isAbstract && roots.contains(where: { CSVFiles.isKind(rows.entity, of: $0.entity) }) {
                 let writer = try directory.writer(names.file(for: [rows.name], suffix: CSVFiles.suffix))

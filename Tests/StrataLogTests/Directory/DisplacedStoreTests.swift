@@ -175,6 +175,54 @@ import Testing
         }
     }
 
+    /// A backup put back where there was no store when the replacement began is not ours to replace.
+    @Test(arguments: Place.allCases) func aStoreThatAppearsWhileItsReplacementIsMadeStays(_ place: Place) throws {
+        try place.withDirectory { fileSystem, directory in
+            let path = directory.appending("store")
+            let error = #expect(throws: StoreError.self) {
+                try StoreDirectory(path, fileSystem).replace { copy in
+                    try Self.make(5, at: copy, fileSystem)
+                    try Self.make(3, at: directory.appending("backup"), fileSystem)
+                    try fileSystem.rename(directory.appending("backup"), to: path)
+                }
+            }
+            #expect(error?.code == .locked)
+            let store = try Self.open(path, fileSystem)
+            #expect(store.snapshot.count(entity: SampleSchema.person) == 3)
+            try store.close()
+            #expect(try fileSystem.attributes(directory.appending("store.strata-copy")) == nil)
+        }
+    }
+
+    /// The directory above has become another one, in which somebody else replaces a store of this name.
+    @Test(arguments: Place.allCases, [false, true])
+    func aReplacementTouchesNothingInAnotherDirectory(_ place: Place, _ fails: Bool) throws {
+        try place.withDirectory { fileSystem, directory in
+            let above = directory.appending("above")
+            let path = above.appending("store")
+            try fileSystem.createDirectory(above)
+            try Self.make(1, at: path, fileSystem)
+            #expect(throws: (any Error).self) {
+                try StoreDirectory(path, fileSystem).replace { copy in
+                    if !fails { try Self.make(5, at: copy, fileSystem) }
+                    try fileSystem.rename(above, to: directory.appending("aside"))
+                    try fileSystem.createDirectory(above)
+                    try Self.make(3, at: path, fileSystem)
+                    try Self.make(4, at: copy, fileSystem)
+                    if fails { throw CancellationError() }
+                }
+            }
+            for (path, count) in [
+                (path, 3), (above.appending("store.strata-copy"), 4), (directory.appending("aside/store"), 1),
+            ] {
+                // What is looked at ends nobody's work.
+                let store = try Self.open(path, fileSystem, .readOnly)
+                #expect(store.snapshot.count(entity: SampleSchema.person) == count, "\(path)")
+                try store.close()
+            }
+        }
+    }
+
     /// The path that a link leads to counts, not the link's own target at the time of opening.
     @Test func aLinkThatLeadsElsewhereByNowIsAnotherPlace() throws {
         try Place.disk.withDirectory { fileSystem, directory in
