@@ -24,7 +24,7 @@ import Testing
         let root = Self.context(coordinator)
         try root.performAndWait { try Self.fill(root, graph) }
         var run = Run(graph: graph, random: random, name: "\(place) seed \(seed)")
-        let isInChild = run.random.below(3) == 0
+        let isInChild = run.random.below(2) == 0
         let context = isInChild ? NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType) : root
         if isInChild { context.parent = root }
         if run.random.below(2) == 0 { root.performAndWait { root.refreshAllObjects() } }
@@ -77,7 +77,9 @@ import Testing
             context.propagatesDeletesAtEndOfEvent = random.below(4) > 0
             let objects = try DeleteRuleRandomTests.objects(in: context)
             if random.below(2) == 0 { objects.forEach { _ = $0.value(forKey: "n") } }
-            for _ in 0..<random.below(3) { connect(objects) }
+            for _ in 0..<random.below(6) {
+                if random.below(3) == 0 { disconnect(objects) } else { connect(objects) }
+            }
             if random.below(3) == 0 { context.processPendingChanges() }
             var roots: Set<Int> = []
             for _ in 0..<(1 + random.below(2)) {
@@ -101,6 +103,11 @@ import Testing
         private mutating func connect(_ objects: [NSManagedObject]) {
             guard let (index, edge) = graph.connect(&random) else { return }
             DeleteRuleRandomTests.connect(objects, graph.pairs[index], index, edge)
+        }
+
+        private mutating func disconnect(_ objects: [NSManagedObject]) {
+            guard let (index, edge) = graph.disconnect(&random) else { return }
+            DeleteRuleRandomTests.disconnect(objects, graph.pairs[index], index, edge)
         }
 
         private mutating func change(_ objects: [NSManagedObject], except deleted: Set<Int>) {
@@ -191,6 +198,19 @@ import Testing
             owner.mutableOrderedSetValue(forKey: key).add(objects[edge.to])
         } else {
             owner.mutableSetValue(forKey: key).add(objects[edge.to])
+        }
+    }
+
+    private static func disconnect(
+        _ objects: [NSManagedObject], _ pair: RuledGraph.Pair, _ index: Int, _ edge: RuledGraph.Edge
+    ) {
+        let (owner, key) = (objects[edge.from], "r\(index)")
+        if !pair.isToMany {
+            owner.setValue(nil, forKey: key)
+        } else if pair.isOrdered {
+            owner.mutableOrderedSetValue(forKey: key).remove(objects[edge.to])
+        } else {
+            owner.mutableSetValue(forKey: key).remove(objects[edge.to])
         }
     }
 

@@ -46,6 +46,71 @@ import Testing
         try stored("Node", store, sort: "name").compactMap { $0.text("name") }
     }
 
+    /// The parent used to follow the rules from what a deleted object had referred to before the child changed it: what
+    /// the child had taken away from it went all the same.
+    @Test(arguments: StoreKind.allCases) func whatAChildTookFromAnObjectStaysWhenItDeletesTheObject(
+        _ kind: StoreKind
+    ) throws {
+        try with(kind, ["a", "b", "c", "guard", "group", "step", "next"]) { store, root, nodes in
+            let (a, b) = (nodes[0], nodes[1])
+            nodes[2].setValue(a, forKey: "parent")
+            nodes[3].setValue(a, forKey: "guarded")
+            a.mutableSetValue(forKey: "groups").add(nodes[4])
+            a.mutableOrderedSetValue(forKey: "steps").add(nodes[5])
+            a.setValue(nodes[6], forKey: "next")
+            try root.save()
+            let child = NSManagedObjectContext(.privateQueue)
+            child.parent = root
+            let ids = nodes.map(\.objectID)
+            try child.performAndWait {
+                let mine = ids.map { child.object(with: $0) }
+                mine[0].mutableSetValue(forKey: "children").remove(mine[2])
+                mine[0].mutableSetValue(forKey: "guards").remove(mine[3])
+                mine[0].mutableSetValue(forKey: "groups").remove(mine[4])
+                mine[5].setValue(mine[1], forKey: "plan")
+                mine[0].setValue(nil, forKey: "next")
+                child.delete(mine[0])
+                try child.save()
+            }
+            #expect(!b.isDeleted && nodes[2...].allSatisfy { !$0.isDeleted })
+            try root.save()
+            #expect(try names(store) == ["b", "c", "group", "guard", "next", "step"])
+        }
+    }
+
+    /// The same of a reference to one whose other end has many, or none.
+    @Test(arguments: StoreKind.allCases, [true, false])
+    func whatAChildMovedAwayFromStays(_ kind: StoreKind, _ hasInverse: Bool) throws {
+        let node = GraphModel.entity("Node")
+        let owner = GraphModel.relationship("owner", to: node, toMany: false, rule: .cascadeDeleteRule)
+        let owned = GraphModel.relationship("owned", to: node, toMany: true)
+        let tags = GraphModel.relationship("tags", to: node, toMany: true, rule: .cascadeDeleteRule)
+        if hasInverse { GraphModel.link(owner, owned) }
+        node.properties = [GraphModel.attribute("name", .stringAttributeType), owner, tags] + (hasInverse ? [owned] : [])
+        let model = NSManagedObjectModel()
+        model.entities = [node]
+        let store = try TestStore(kind, model)
+        let root = store.context()
+        try root.performAndWait {
+            let nodes = ["a", "b", "c", "tag", "other tag"].map { insert("Node", root).set(["name": $0]) }
+            nodes[0].setValue(nodes[1], forKey: "owner")
+            nodes[0].mutableSetValue(forKey: "tags").addObjects(from: [nodes[3], nodes[4]])
+            try root.save()
+            let ids = nodes.map(\.objectID)
+            let child = NSManagedObjectContext(.privateQueue)
+            child.parent = root
+            try child.performAndWait {
+                let mine = ids.map { child.object(with: $0) }
+                mine[0].setValue(mine[2], forKey: "owner")
+                mine[0].mutableSetValue(forKey: "tags").remove(mine[3])
+                child.delete(mine[0])
+                try child.save()
+            }
+            try root.save()
+        }
+        #expect(try names(store) == ["b", "tag"])
+    }
+
     @Test(arguments: StoreKind.allCases, [true, false])
     func cascadesOfFaults(_ kind: StoreKind, _ atEndOfEvent: Bool) throws {
         try with(kind, ["a", "b", "c", "d", "e"]) { store, context, nodes in

@@ -90,6 +90,19 @@ struct RuledGraph {
         return (index, edge)
     }
 
+    /// Removes an edge.
+    ///
+    /// - Returns: where it was; nil if there was none to find.
+    mutating func disconnect(_ random: inout SeededGenerator) -> (pair: Int, edge: Edge)? {
+        let index = random.below(pairs.count)
+        let all = edges[index].sorted { ($0.from, $0.to) < ($1.from, $1.to) }
+        guard !all.isEmpty else { return nil }
+        let edge = all[random.below(all.count)]
+        edges[index].remove(edge)
+        if pairs[index].isSymmetric { edges[index].remove(Edge(from: edge.to, to: edge.from)) }
+        return (index, edge)
+    }
+
     // MARK: Deleting
 
     /// Everything that goes along with some objects.

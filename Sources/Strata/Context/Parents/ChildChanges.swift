@@ -18,10 +18,17 @@ struct ChildChange {
     /// The stored row that the changes are based on.
     var version = RowVersion.none
     var toMany: [ToMany] = []
+    /// Of a deleted object: what the child had set relationships to one to before.
+    var references: [Reference] = []
     /// The store that an inserted object was assigned to.
     var store: NSPersistentStore?
     /// Whether the child was asked to detect conflicts for an object that it has not changed.
     var isRequired = false
+
+    struct Reference {
+        var relationship: Int
+        var target: SharedRef?
+    }
 
     /// Only what the to-one sides of relationships do not tell.
     struct ToMany {
@@ -46,6 +53,7 @@ extension NSManagedObjectContext {
             for change in changes where change.kind == .inserted { takeInserted(change) }
             for change in changes where change.row != nil || !change.transients.isEmpty { takeValues(change) }
             for change in changes where !change.toMany.isEmpty { takeMembers(change) }
+            for change in changes where !change.references.isEmpty { takeReferences(change) }
             for change in changes where change.isRequired { takeRequired(change) }
             for change in changes where change.kind == .deleted {
                 if let object = object(change.object) { deleteObject(object) }
@@ -114,15 +122,27 @@ extension NSManagedObjectContext {
         object.flags.remove(.rowIsCommitted)
     }
 
+    /// A deleted object takes with it what the child's object last referred to, not what that one had left before.
+    private func takeReferences(_ change: ChildChange) {
+        guard let owner = presentObject(change.object) else { return }
+        for reference in change.references {
+            let target = reference.target.flatMap(object).flatMap { $0.isPresent ? $0 : nil }
+            owner.setToOne(owner.shape.relationships[reference.relationship], to: target)
+        }
+    }
+
+    private func presentObject(_ shared: SharedRef) -> NSManagedObject? {
+        guard let object = object(shared) else { return nil }
+        if object.isFault { object.realize() }
+        return object.isPresent ? object : nil
+    }
+
     private func takeMembers(_ change: ChildChange) {
-        guard let owner = object(change.object) else { return }
-        if owner.isFault { owner.realize() }
-        if owner.isMarkedDeleted || owner.flags.contains(.gone) { return }
+        guard let owner = presentObject(change.object) else { return }
         for toMany in change.toMany {
             let relationship = owner.shape.relationships[toMany.relationship]
-            let isPresent = { (object: NSManagedObject) in !object.isMarkedDeleted && !object.flags.contains(.gone) }
             for member in toMany.removed.compactMap(object) { owner.removeFromMany(relationship, member) }
-            for member in toMany.added.compactMap(object) where isPresent(member) {
+            for member in toMany.added.compactMap(object) where member.isPresent {
                 owner.addToMany(relationship, member)
             }
             if let order = toMany.order { owner.takeOrder(order.compactMap(object), relationship) }
@@ -131,6 +151,9 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
+    /// Whether it has neither been deleted here nor elsewhere.
+    fileprivate final var isPresent: Bool { !isMarkedDeleted && !flags.contains(.gone) }
+
     /// Sets a slot to a row's value, with all that belongs to a change.
     fileprivate final func takeValue(_ slot: Int, from row: Row) {
         let column = row.block.verifiedColumn(slot)
@@ -140,7 +163,7 @@ extension NSManagedObject {
             let target = column.isNull(row.index) ? ObjectRef.null : column.reference(row.index)
             let object = target.isNull ? nil : registry?.context?.target(target, of: self)
             // A target that was deleted here meanwhile is none.
-            setToOne(relationship, to: object.flatMap { $0.isMarkedDeleted || $0.flags.contains(.gone) ? nil : $0 })
+            setToOne(relationship, to: object.flatMap { $0.isPresent ? $0 : nil })
             return
         }
         if !flags.isSuperset(of: .writable) { prepareToChange(slot) }

@@ -103,9 +103,21 @@ final class ParentEnding: SaveEnding {
         }
         // What others have deleted the parent hears of from them.
         for object in changes.deleted where !object.flags.contains(.gone) {
-            told.append(ChildChange(kind: .deleted, object: context.sharedRef(of: object)))
+            var change = ChildChange(kind: .deleted, object: context.sharedRef(of: object))
+            change.toMany = toMany(object)
+            change.references = changedReferences(object)
+            told.append(change)
         }
         return told
+    }
+
+    private func changedReferences(_ object: NSManagedObject) -> [ChildChange.Reference] {
+        guard object.flags.contains(.dirtySlots) else { return [] }
+        let changed = Set(object.changedPersistentSlots())
+        return object.shape.relationships.filter { !$0.isToMany && changed.contains($0.slot) }.map { relationship in
+            let target = object.toOneTarget(relationship).map(context.sharedRef)
+            return ChildChange.Reference(relationship: relationship.index, target: target)
+        }
     }
 
     private func toMany(_ object: NSManagedObject) -> [ChildChange.ToMany] {
