@@ -221,6 +221,38 @@ import Testing
         }
     }
 
+    /// An object that was deleted before it was ever saved leaves the context when the event ends. It stayed in what a
+    /// deleted object guards, and its rule refused the save though both go.
+    @Test(arguments: StoreKind.allCases, DenyOrder.allCases)
+    func denyDoesNotCountWhatWasNeverSaved(_ kind: StoreKind, _ order: DenyOrder) throws {
+        let store = try TestStore(kind, Self.model())
+        let root = store.context()
+        let id = try root.performAndWait {
+            let nodes = ["a", "b"].map { insert("Node", root).set(["name": $0]) }
+            try root.save()
+            return nodes[0].objectID
+        }
+        let context = order == .inChild ? NSManagedObjectContext(.privateQueue) : root
+        if order == .inChild { context.parent = root }
+        try context.performAndWait {
+            let guardian = try context.existingObject(with: id)
+            let unsaved = insert("Node", context).set(["name": "c", "guarded": guardian])
+            if order == .inTwoEvents { context.processPendingChanges() }
+            if order == .guardedFirst { context.delete(unsaved) }
+            context.delete(guardian)
+            if order == .inTwoEvents { context.processPendingChanges() }
+            if order != .guardedFirst { context.delete(unsaved) }
+            context.processPendingChanges()
+            try context.save()
+        }
+        try root.performAndWait { try root.save() }
+        #expect(try names(store) == ["b"])
+    }
+
+    enum DenyOrder: CaseIterable {
+        case guardianFirst, guardedFirst, inTwoEvents, inChild
+    }
+
     @Test(arguments: StoreKind.allCases) func noActionLeavesTheOthersAlone(_ kind: StoreKind) throws {
         try with(kind, ["a", "b"]) { store, context, nodes in
             nodes[1].setValue(nodes[0], forKey: "owner")

@@ -219,11 +219,14 @@ extension NSManagedObject {
     }
 
     /// Checks that nothing is left of the relationships whose delete rule is deny.
+    ///
+    /// What was deleted before it was ever saved has left the context, and denies nothing either.
     final func validateDenyRules() throws {
         guard shape.hasDenyRules else { return }
         var errors: [any Error] = []
         for relationship in shape.relationships where relationship.deleteRule == .denyDeleteRule {
-            guard targets(relationship).contains(where: { !$0.isMarkedDeleted }) else { continue }
+            let isLeft = { (target: NSManagedObject) in !target.isMarkedDeleted && target.isInContext(of: self) }
+            guard targets(relationship).contains(where: isLeft) else { continue }
             errors.append(
                 ValidationErrors.error(
                     .validationRelationshipDeniedDelete, self, relationship.name, value: keyedValue(relationship.name)))
