@@ -86,7 +86,8 @@ import Testing
         let owned = GraphModel.relationship("owned", to: node, toMany: true)
         let tags = GraphModel.relationship("tags", to: node, toMany: true, rule: .cascadeDeleteRule)
         if hasInverse { GraphModel.link(owner, owned) }
-        node.properties = [GraphModel.attribute("name", .stringAttributeType), owner, tags] + (hasInverse ? [owned] : [])
+        node.properties =
+            [GraphModel.attribute("name", .stringAttributeType), owner, tags] + (hasInverse ? [owned] : [])
         let model = NSManagedObjectModel()
         model.entities = [node]
         let store = try TestStore(kind, model)
