@@ -31,8 +31,8 @@ public struct VersionedModel: Equatable, Sendable {
     public var current: Version? { versions.first { $0.name == currentName } }
 
     /// Writes the versions as a directory of compiled models with a "VersionInfo.plist" that names the current one.
-    /// Files that are there already and have the same bytes are left alone; other compiled models are removed. Each file
-    /// is replaced as a whole, a link with its name, too, whose target stays; no directory is removed.
+    /// Files that are there already and have the same bytes are left alone; other compiled models are removed. Each
+    /// file is replaced as a whole, a link with its name, too, whose target stays; no directory is removed.
     ///
     /// The property list has an entry for each version, as that of Apple's tools, with Strata's version hashes of its
     /// entities. Those of a version with derived attributes are left out, since only the library computes them. Not

@@ -36,8 +36,8 @@ enum StoreFile {
             || beginning.allSatisfy { $0 == 0 }
     }
 
-    /// Tells what is left of the files of a type. Those of the program's own classes begin in ways of their own: of them
-    /// only the name says whose they are.
+    /// Tells what is left of the files of a type. Those of the program's own classes begin in ways of their own: of
+    /// them only the name says whose they are.
     static func own(_ type: NSPersistentStore.Type) -> ([UInt8]) -> Bool {
         if type is PropertyListStore.Type { return { isOwn($0) } }
         return { _ in true }
@@ -61,7 +61,8 @@ enum StoreFile {
         return Data(buffer[..<count])
     }
 
-    /// Which file is at a URL, and since when: a copy of it that takes its place is another one. Nil when there is none.
+    /// Which file is at a URL, and since when: a copy of it that takes its place is another one. Nil when there is
+    /// none.
     ///
     /// - Throws: as ``read(_:in:)``.
     static func version(_ url: URL, in fileSystem: any FileSystem = PosixFileSystem()) throws -> StoreFileVersion? {
@@ -87,8 +88,8 @@ enum StoreFile {
         try write(data, to: target)
     }
 
-    /// Removes a file, and what a writer who died has left beside it. Nothing happens when there is none, or when the URL
-    /// names no file.
+    /// Removes a file, and what a writer who died has left beside it. Nothing happens when there is none, or when the
+    /// URL names no file.
     ///
     /// - Parameters:
     ///   - isOwn: tells by its first bytes whether what lies beside the file is left of such a one.

@@ -9,8 +9,8 @@ struct StoreFileVersion: Equatable {
     var createdNanoseconds: Int64
 }
 
-/// The name that a store's file has in a directory that is kept open: what is looked at, removed and replaced is in this
-/// directory, whatever its path leads to meanwhile.
+/// The name that a store's file has in a directory that is kept open: what is looked at, removed and replaced is in
+/// this directory, whatever its path leads to meanwhile.
 struct StoreFilePlace {
     let directory: any Directory
     let name: String
