@@ -115,9 +115,14 @@ final class ParentEnding: SaveEnding {
         guard object.flags.contains(.dirtySlots) else { return [] }
         let changed = Set(object.changedPersistentSlots())
         return object.shape.relationships.filter { !$0.isToMany && changed.contains($0.slot) }.map { relationship in
-            let target = object.toOneTarget(relationship).map(context.sharedRef)
-            return ChildChange.Reference(relationship: relationship.index, target: target)
+            let target = object.toOneTarget(relationship).flatMap { isKnownToParent($0) ? $0 : nil }
+            return ChildChange.Reference(relationship: relationship.index, target: target.map(context.sharedRef))
         }
+    }
+
+    /// False for what was deleted before it was ever saved.
+    private func isKnownToParent(_ object: NSManagedObject) -> Bool {
+        object.registry === context.registry && !object.flags.isSuperset(of: [.inserted, .deleted])
     }
 
     private func toMany(_ object: NSManagedObject) -> [ChildChange.ToMany] {
