@@ -40,8 +40,8 @@ package final class KeySortDescriptor: NSSortDescriptor {
         let result: ComparisonResult =
             switch (left, right) {
             case (nil, nil): .orderedSame
-            case (nil, _): .orderedAscending
-            case (_, nil): .orderedDescending
+            case (nil, let right?): Operand(right).isNothing ? .orderedSame : .orderedAscending
+            case (let left?, nil): Operand(left).isNothing ? .orderedSame : .orderedDescending
             case (let left?, let right?): orderOf(left, right)
             }
         guard !ascending else { return result }

@@ -25,7 +25,12 @@ extension RandomModel {
         }
         for (entity, description) in zip(entities, made) {
             description.properties =
-                ((entity.parent == nil ? [Self.key] : []) + entity.attributes).map(\.description)
+                Self.descriptions((entity.parent == nil ? [Self.key] : []) + entity.attributes)
+                + entity.transients.map { transient in
+                    let description = transient.description
+                    description.isTransient = true
+                    return description
+                }
                 + relationships.filter { $0.owner == entity.name }.compactMap { links[$0.name] }
             description.subentities = entities.indices.filter { entities[$0].parent == entity.name }.map { made[$0] }
         }
@@ -42,6 +47,25 @@ extension RandomModel {
         model.entities = made
         return model
     }
+
+    /// Elements come as their composites.
+    private static func descriptions(_ attributes: [Attribute]) -> [NSPropertyDescription] {
+        var composites: [String: NSCompositeAttributeDescription] = [:]
+        return attributes.compactMap { attribute in
+            guard let name = attribute.composite else { return attribute.description }
+            let element = attribute.description
+            element.name = attribute.element
+            if let composite = composites[name] {
+                composite.elements.append(element)
+                return nil
+            }
+            let composite = NSCompositeAttributeDescription()
+            composite.name = name
+            composite.elements = [element]
+            composites[name] = composite
+            return composite
+        }
+    }
 }
 
 extension RandomModel.Rule {
@@ -50,6 +74,7 @@ extension RandomModel.Rule {
         case .nullify: .nullifyDeleteRule
         case .cascade: .cascadeDeleteRule
         case .deny: .denyDeleteRule
+        case .noAction: .noActionDeleteRule
         }
     }
 }

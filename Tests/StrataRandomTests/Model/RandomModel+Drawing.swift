@@ -50,7 +50,19 @@ extension RandomModel {
                 }
                 entity.attributes.append(attribute)
             }
+            if random.chance(0.15) { drawComposite(&entity, "c\(depth)", &random) }
+            if random.chance(0.2) {
+                entity.transients.append(
+                    Attribute(name: "t\(depth)", kind: Kind.allCases[random.below(Kind.allCases.count)]))
+            }
             entities.append(entity)
+        }
+    }
+
+    private static func drawComposite(_ entity: inout Entity, _ name: String, _ random: inout SeededGenerator) {
+        let kinds = Kind.allCases.filter(\.isComparable)
+        for element in 0..<1 + random.below(3) {
+            entity.attributes.append(Attribute(name: "\(name).e\(element)", kind: kinds[random.below(kinds.count)]))
         }
     }
 
@@ -62,7 +74,8 @@ extension RandomModel {
         func rule() -> Rule {
             switch random.below(10) {
             case 0..<5: .nullify
-            case 5..<9: .cascade
+            case 5..<8: .cascade
+            case 8: .noAction
             default: .deny
             }
         }
@@ -97,7 +110,8 @@ extension RandomModel {
 
     private static func drawIndexes(_ entities: inout [Entity], _ random: inout SeededGenerator) {
         for number in entities.indices {
-            var names = entities[number].attributes.filter { $0.kind.isComparable }.map(\.name)
+            var names = entities[number].attributes.filter { $0.kind.isComparable && $0.composite == nil }
+                .map(\.name)
             if entities[number].parent == nil { names.append(key.name) }
             guard !names.isEmpty, random.chance(0.3) else { continue }
             names.shuffle(using: &random)

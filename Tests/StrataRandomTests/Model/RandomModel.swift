@@ -1,14 +1,20 @@
 /// A model as plain data: what is drawn, and what the oracle knows.
 struct RandomModel {
-    enum Rule: String { case nullify, cascade, deny }
+    enum Rule: String { case nullify, cascade, deny, noAction }
 
     struct Attribute {
+        /// That of an element of a composite is its path.
         var name: String
         var kind: Kind
         /// The to-many relationship whose members a derived attribute counts.
         var counts: String?
         /// What new objects have.
         var initial = Value.null
+
+        /// The composite that it is an element of.
+        var composite: String? { name.split(separator: ".").count == 2 ? String(name.prefix { $0 != "." }) : nil }
+        /// Its name in its composite.
+        var element: String { String(name.drop { $0 != "." }.dropFirst()) }
     }
 
     struct Entity {
@@ -17,6 +23,8 @@ struct RandomModel {
         var isAbstract = false
         /// Its own, without inherited ones.
         var attributes: [Attribute] = []
+        /// Attributes that are not stored, its own.
+        var transients: [Attribute] = []
         /// Each the names of attributes, its own or inherited ones.
         var indexes: [[String]] = []
         /// Whether its objects are never deleted, so that relationships without inverse may lead to them.
@@ -42,6 +50,7 @@ struct RandomModel {
     private var lines: [[String]] = []
     /// By entity: attributes with inherited ones, and relationships.
     private(set) var allAttributes: [[Attribute]] = []
+    private(set) var allTransients: [[Attribute]] = []
     private(set) var allRelationships: [[Relationship]] = []
 
     init(entities: [Entity], relationships: [Relationship]) {
@@ -50,9 +59,13 @@ struct RandomModel {
         for (number, entity) in entities.enumerated() { numbers[entity.name] = number }
         for relationship in relationships { relations[relationship.name] = relationship }
         lines = entities.indices.map { lineage($0) }
-        allAttributes = entities.indices.map { number in
-            lines[number].reversed().flatMap { name in entities.first { $0.name == name }?.attributes ?? [] }
+        func inherited(_ attributes: (Entity) -> [Attribute]) -> [[Attribute]] {
+            entities.indices.map { number in
+                lines[number].reversed().flatMap { name in entities.first { $0.name == name }.map(attributes) ?? [] }
+            }
         }
+        allAttributes = inherited(\.attributes)
+        allTransients = inherited(\.transients)
         allRelationships = entities.indices.map { number in
             relationships.filter { lines[number].contains($0.owner) }
         }

@@ -12,6 +12,8 @@ struct Oracle {
 
     private(set) var model: RandomModel
     private let canReopen: Bool
+    private let hasFollower: Bool
+    private let keepsTransients: Bool
     /// What the store holds.
     private(set) var stored: World
     /// What the context in use shows.
@@ -36,10 +38,15 @@ struct Oracle {
     private var states: [World]?
     private var position = 0
     private var hasEdits = false
+    /// What is known of attributes that are not stored.
+    private(set) var transients: [Int: [String: Value]] = [:]
 
     init(_ program: Program) {
         model = program.model
         canReopen = program.canReopen
+        hasFollower = program.hasFollower
+        // They live as long as the objects; whether a change of nothing else can be undone is not defined.
+        keepsTransients = program.holdsObjects && !program.hasUndo
         stored = World(model)
         view = stored
         recorded = stored
@@ -67,12 +74,18 @@ struct Oracle {
         } else if isDenied {
             return nil
         }
+        if !operation.keepsTransients { transients = [:] }
         switch operation {
+        case .setTransient(let key, let name, let value): return setTransient(key, name, value) ? .done : nil
         case .insert, .set, .point, .add, .remove, .replace, .delete: return edit(operation) ? .done : nil
         case .endEvent, .refreshAll, .forget, .compare: return .done
         case .compareStore: return .done
+        case .compareFollower: return hasFollower ? .done : nil
+        case .askFollower(let question): return hasFollower && canAsk(question, stored) ? .done : nil
         case .refresh(let key, let isMerging):
-            return isLive(key) && (isMerging || isClean) ? .done : nil
+            guard isLive(key), isMerging || isClean else { return nil }
+            if !isMerging { transients[key] = nil }
+            return .done
         case .save: return save()
         case .rollback: return rollBack()
         case .ask(let question, let isNew):
@@ -83,6 +96,8 @@ struct Oracle {
             guard canAsk(question, view), !question.namesDerived, section?.attribute.counts == nil,
                 let entity = model.number(question.entity)
             else { return nil }
+            // What relationships lead to is sorted as it is stored, and divided as it is.
+            guard isAllSaved || question.isLocal && section?.steps.isEmpty ?? true else { return nil }
             return section?.isIn(model, entity) ?? true ? .done : nil
         case .bulk(let bulk): return insert(bulk) ? .done : nil
         case .update(let entity, let condition, let name, let value):
@@ -143,12 +158,24 @@ struct Oracle {
             guard canLink(key, name, targets, toMany: true) else { return false }
             view.set(key, name, targets)
         case .delete(let key):
-            guard isLive(key), !(hasChild && !view.denied(view.closure(doomed + [key])).isEmpty) else { return false }
+            guard isLive(key) else { return false }
+            let closure = view.closure(doomed + [key])
+            // A rule may leave references that lead nowhere; what they do is not defined.
+            if view.leavesDangling(closure) || (hasChild && !view.denied(closure).isEmpty) { return false }
             doomed.append(key)
         default: return false
         }
         isClean = false
         hasEdits = true
+        return true
+    }
+
+    private mutating func setTransient(_ key: Int, _ name: String, _ value: Value) -> Bool {
+        guard keepsTransients, !hasChild, isLive(key), let entity = view.things[key]?.entity,
+            model.allTransients[entity].contains(where: { $0.name == name })
+        else { return false }
+        transients[key, default: [:]][name] = value
+        isClean = false
         return true
     }
 
@@ -199,6 +226,10 @@ struct Oracle {
         let closure = view.closure(doomed)
         let denied = view.denied(closure)
         doomed = []
+        if view.leavesDangling(closure) {
+            isLost = true
+            return
+        }
         if !denied.isEmpty {
             isDenied = true
             // What was never saved is not validated, and what a child deletes is validated against its parent.
@@ -227,6 +258,7 @@ struct Oracle {
 
     private mutating func rollBack() -> Outcome {
         doomed = []
+        transients = [:]
         isDenied = false
         view = below ?? stored
         isClean = true
@@ -296,7 +328,9 @@ struct Oracle {
         guard let number = model.number(entity), !model.entities[number].isPermanent,
             let keys = matches(entity, condition)
         else { return false }
-        view.delete(view.closure(keys))
+        let closure = view.closure(keys)
+        if view.leavesDangling(closure) { return false }
+        view.delete(closure)
         view.derive()
         stored = view
         forgetUndo()
@@ -304,17 +338,9 @@ struct Oracle {
     }
 
     private mutating func diverge(_ divergence: Divergence) -> Outcome? {
-        guard isClean, !hasChild else { return nil }
-        let isPossible = (divergence.mine + divergence.theirs).allSatisfy { change in
-            guard let thing = stored.things[change.key], model.attribute(change.name, of: thing.entity) != nil
-            else { return false }
-            // Setting what is there already may or may not be a change.
-            return thing[change.name] != change.value
-        }
-        guard isPossible else { return nil }
+        guard isClean, !hasChild, divergence.isPossible(stored) else { return nil }
         let outcome = divergence.outcome(stored)
-        if outcome == nil { for change in divergence.theirs { stored.set(change.key, change.name, change.value) } }
-        stored = outcome ?? stored
+        stored = outcome ?? divergence.theirOutcome(stored)
         view = stored
         forgetUndo()
         return outcome == nil ? .conflict : .done
@@ -329,5 +355,18 @@ struct Oracle {
         pinned = nil
         forgetUndo()
         return true
+    }
+}
+
+extension Operation {
+    /// Whether objects keep what is not stored of them.
+    fileprivate var keepsTransients: Bool {
+        switch self {
+        case .insert, .set, .setTransient, .point, .add, .remove, .replace, .delete, .endEvent, .save, .refresh,
+            .refreshAll, .compare, .compareStore, .compareFollower, .ask, .askFollower, .askPinned, .pin, .follow,
+            .checkHistory, .compact:
+            true
+        default: false
+        }
     }
 }

@@ -138,6 +138,18 @@ struct World {
         }
     }
 
+    /// Whether a rule leaves references to what is deleted in objects that stay.
+    func leavesDangling(_ closure: [Int]) -> Bool {
+        let gone = Set(closure)
+        return closure.contains { key in
+            (things[key]?.links ?? [:]).contains { name, targets in
+                guard let relation = model.relation(name), relation.rule == .noAction, relation.inverse != nil
+                else { return false }
+                return targets.contains { !gone.contains($0) }
+            }
+        }
+    }
+
     /// Takes objects and all references to them away.
     mutating func delete(_ closure: [Int]) {
         for key in closure {

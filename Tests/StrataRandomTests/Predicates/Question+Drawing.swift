@@ -34,7 +34,11 @@ extension Question {
             question.orders = orders
             return (question, nil)
         }
-        let section = ConditionDrawing(world).path(number, &random) { $0 == .string || $0 == .int16 || $0 == .int64 }
+        // What sections depend on in other objects is the hard part.
+        var section = Condition.Path(steps: [], attribute: RandomModel.key)
+        for _ in 0..<4 where section.steps.isEmpty {
+            section = ConditionDrawing(world).path(number, &random) { $0 == .string || $0 == .int16 || $0 == .int64 }
+        }
         orders.insert(Order(path: section, isAscending: random.chance(0.7)), at: 0)
         question.orders = orders
         return (question, section)

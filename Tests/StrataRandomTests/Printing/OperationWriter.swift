@@ -3,24 +3,32 @@ struct OperationWriter {
     private let model: RandomModel
     /// After the operation.
     private let oracle: Oracle
+    /// What was stored before it.
+    private let before: World
 
-    init(_ model: RandomModel, _ oracle: Oracle) { (self.model, self.oracle) = (model, oracle) }
+    /// The function that gives objects by their keys.
+    private var accessor = "at"
+
+    init(_ model: RandomModel, _ oracle: Oracle, before: World) {
+        (self.model, self.oracle, self.before) = (model, oracle, before)
+    }
 
     func lines(_ operation: Operation, _ outcome: Oracle.Outcome) -> [String] {
         switch operation {
         case .insert(let key, let entity): return ["make(\(key), \"\(entity)\")"]
         case .set(let key, let name, let value):
-            let kind = model.attribute(name, of: oracle.view.things[key]?.entity ?? 0)?.kind ?? .string
-            return ["at(\(key)).setValue(\(value.literal(kind)), forKey: \"\(name)\")"]
+            return [set(key, value, model.attribute(name, of: entity(key)) ?? RandomModel.key)]
+        case .setTransient(let key, let name, let value):
+            return [set(key, value, model.allTransients[entity(key)].first { $0.name == name } ?? RandomModel.key)]
         case .point(let key, let name, let target):
-            return ["at(\(key)).setValue(\(target.map { "at(\($0))" } ?? "nil"), forKey: \"\(name)\")"]
-        case .add(let key, let name, let target): return ["\(mutable(key, name)).add(at(\(target)))"]
-        case .remove(let key, let name, let target): return ["\(mutable(key, name)).remove(at(\(target)))"]
+            return ["\(at(key)).setValue(\(target.map { at($0) } ?? "nil"), forKey: \"\(name)\")"]
+        case .add(let key, let name, let target): return ["\(mutable(key, name)).add(\(at(target)))"]
+        case .remove(let key, let name, let target): return ["\(mutable(key, name)).remove(\(at(target)))"]
         case .replace(let key, let name, let targets):
             let type = model.relation(name)?.isOrdered == true ? "NSOrderedSet" : "NSSet"
-            let objects = targets.map { "at(\($0))" }.joined(separator: ", ")
-            return ["at(\(key)).setValue(\(type)(array: [\(objects)] as [NSManagedObject]), forKey: \"\(name)\")"]
-        case .delete(let key): return ["c.delete(at(\(key)))"]
+            let objects = targets.map { at($0) }.joined(separator: ", ")
+            return ["\(at(key)).setValue(\(type)(array: [\(objects)] as [NSManagedObject]), forKey: \"\(name)\")"]
+        case .delete(let key): return ["\(at(key)).managedObjectContext!.delete(\(at(key)))"]
         case .endEvent: return ["c.processPendingChanges()"]
         case .save:
             switch outcome {
@@ -34,6 +42,10 @@ struct OperationWriter {
         case .forget: return ["o = o.filter { $0.value.objectID.isTemporaryID }"]
         case .compare: return ["c.processPendingChanges()"] + comparison(oracle.view, "c")
         case .compareStore: return comparison(oracle.stored, "stack.newBackgroundContext()")
+        case .compareFollower:
+            return ["followed.performAndWait { followed.refreshAllObjects() }"] + comparison(oracle.stored, "followed")
+        case .askFollower(let question):
+            return ask(question, true).map { $0.replacing("stack.newBackgroundContext()", with: "followed") }
         case .ask(let question, let isNew): return ask(question, isNew)
         case .follow(let question, let section):
             let path = section.map { "\"\($0.text)\"" } ?? "nil"
@@ -109,9 +121,20 @@ struct OperationWriter {
         }
     }
 
+    private func at(_ key: Int) -> String { "\(accessor)(\(key))" }
+
+    private func entity(_ key: Int) -> Int { (oracle.view.things[key] ?? before.things[key])?.entity ?? 0 }
+
+    private func set(_ key: Int, _ value: Value, _ attribute: RandomModel.Attribute) -> String {
+        let literal = value.literal(attribute.kind)
+        return attribute.composite == nil
+            ? "\(at(key)).setValue(\(literal), forKey: \"\(attribute.name)\")"
+            : "setElement(\(at(key)), \"\(attribute.composite ?? "")\", \"\(attribute.element)\", \(literal))"
+    }
+
     private func mutable(_ key: Int, _ name: String) -> String {
         let ordered = model.relation(name)?.isOrdered == true ? "Ordered" : ""
-        return "at(\(key)).mutable\(ordered)SetValue(forKey: \"\(name)\")"
+        return "\(at(key)).mutable\(ordered)SetValue(forKey: \"\(name)\")"
     }
 
     private func request(_ question: Question, _ isNew: Bool) -> [String] {
@@ -139,25 +162,28 @@ struct OperationWriter {
     }
 
     private func diverge(_ divergence: Divergence) -> [String] {
-        func set(_ change: Divergence.Change, _ context: String) -> String {
-            let kind = model.attribute(change.name, of: oracle.view.things[change.key]?.entity ?? 0)?.kind ?? .string
-            return "\(context).object(with: ids[\(change.key)]!).setValue(\(change.value.literal(kind)), "
-                + "forKey: \"\(change.name)\")"
-        }
-        let read = Set(divergence.mine.map(\.key)).sorted().map { "c.object(with: ids[\($0)]!)" }
-        return [
+        var (here, there) = (self, self)
+        (here.accessor, there.accessor) = ("here", "there")
+        let read = Set(divergence.mine.flatMap(\.keys)).sorted().map { "c.object(with: ids[\($0)]!)" }
+        let policy =
+            divergence.policy == .threeWays
+            ? "ThreeWayMergePolicy()" : "NSMergePolicy.\(divergence.policy.rawValue)"
+        var lines = [
             "do {", "let other = cs[1 - current]", "c.refreshAllObjects()",
             "let mine: [NSManagedObject] = [\(read.joined(separator: ", "))]",
             "for object in mine { _ = object.value(forKey: \"key\") }", "try other.performAndWait {",
             "other.refreshAllObjects()",
-        ] + divergence.theirs.map { set($0, "other") } + ["try other.save()", "}"]
-            + divergence.mine.map { set($0, "c") }
-            + [
-                "c.mergePolicy = NSMergePolicy.\(divergence.policy.rawValue)",
-                "do { try c.save() } catch { print(\"conflict\"); c.rollback() }",
-                "c.mergePolicy = NSMergePolicy.error", "c.refreshAllObjects()",
-                "other.performAndWait { other.refreshAllObjects() }", "withExtendedLifetime(mine) {}", "}",
-            ]
+            "func there(_ key: Int) -> NSManagedObject { other.object(with: ids[key]!) }",
+        ]
+        lines += divergence.theirs.flatMap { there.lines($0, .done) }
+        lines += ["try other.save()", "}", "func here(_ key: Int) -> NSManagedObject { c.object(with: ids[key]!) }"]
+        lines += divergence.mine.flatMap { here.lines($0, .done) }
+        lines += [
+            "c.mergePolicy = \(policy)", "do { try c.save() } catch { print(\"conflict\"); c.rollback() }",
+            "c.mergePolicy = NSMergePolicy.error", "c.refreshAllObjects()",
+            "other.performAndWait { other.refreshAllObjects() }", "withExtendedLifetime(mine) {}", "}",
+        ]
+        return lines
     }
 
     private func ask(_ question: Question, _ isNew: Bool) -> [String] {
@@ -235,8 +261,8 @@ struct OperationWriter {
                 let value = "([\(pool)] as [Any?])[row * \(column.stride) % \(column.pool.count)]"
                 lines.append(
                     bulk.isBatch
-                        ? "        values[\"\(column.name)\"] = \(value) ?? NSNull()"
-                        : "        at(\(bulk.first) + row).setValue(\(value), forKey: \"\(column.name)\")")
+                        ? "        put(&values, \"\(column.name)\", \(value) ?? NSNull())"
+                        : "        put(at(\(bulk.first) + row), \"\(column.name)\", \(value))")
             }
             if let link = bulk.link, bulk.target(0, of: number, model) != nil {
                 let target = "\(link.targets)[row % \(link.targets.count)]"

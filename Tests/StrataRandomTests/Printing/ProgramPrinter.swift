@@ -40,6 +40,30 @@ struct ProgramPrinter {
             made.isOrdered = ordered
             return made
         }
+        func transient(_ made: NSAttributeDescription) -> NSAttributeDescription {
+            made.isTransient = true
+            return made
+        }
+        func composite(_ name: String, _ elements: [NSAttributeDescription]) -> NSAttributeDescription {
+            let made = NSCompositeAttributeDescription()
+            (made.name, made.elements) = (name, elements)
+            return made
+        }
+        func setElement(_ object: NSManagedObject, _ name: String, _ element: String, _ value: Any?) {
+            var elements = object.value(forKey: name) as? [String: Any] ?? [:]
+            elements[element] = value
+            object.setValue(elements, forKey: name)
+        }
+        func put(_ object: NSManagedObject, _ name: String, _ value: Any?) {
+            let parts = name.split(separator: ".").map(String.init)
+            if parts.count == 1 { return object.setValue(value, forKey: name) }
+            setElement(object, parts[0], parts[1], value)
+        }
+        func put(_ values: inout [String: Any], _ name: String, _ value: Any) {
+            let parts = name.split(separator: ".").map(String.init)
+            if parts.count == 1 { return values[name] = value }
+            values[parts[0]] = (values[parts[0]] as? [String: Any] ?? [:]).merging([parts[1]: value]) { $1 }
+        }
         """
     ]
 
@@ -99,7 +123,13 @@ struct ProgramPrinter {
             relationship.inverse.map { "\(relationship.name).inverseRelationship = \($0)" }
         }
         lines += model.entities.map { entity in
-            let attributes = ((entity.parent == nil ? [RandomModel.key] : []) + entity.attributes).map(Self.attribute)
+            let all = (entity.parent == nil ? [RandomModel.key] : []) + entity.attributes
+            var attributes = all.filter { $0.composite == nil }.map { Self.attribute($0, $0.name) }
+            for (name, elements) in Dictionary(grouping: all.filter { $0.composite != nil }, by: { $0.composite ?? "" }) {
+                let list = elements.map { Self.attribute($0, $0.element) }.joined(separator: ", ")
+                attributes.append("composite(\"\(name)\", [\(list)])")
+            }
+            attributes += entity.transients.map { "transient(\(Self.attribute($0, $0.name)))" }
             let links = model.relationships.filter { $0.owner == entity.name }.map(\.name)
             return "\(entity.name).properties = [\((attributes + links).joined(separator: ", "))]"
         }
@@ -122,10 +152,10 @@ struct ProgramPrinter {
         return lines
     }
 
-    private static func attribute(_ attribute: RandomModel.Attribute) -> String {
-        if let counts = attribute.counts { return "derived(\"\(attribute.name)\", \"\(counts).@count\")" }
+    private static func attribute(_ attribute: RandomModel.Attribute, _ name: String) -> String {
+        if let counts = attribute.counts { return "derived(\"\(name)\", \"\(counts).@count\")" }
         let initial = attribute.initial == .null ? "" : ", \(attribute.initial.literal(attribute.kind))"
-        return "attribute(\"\(attribute.name)\", \(attribute.kind.typeName)\(initial))"
+        return "attribute(\"\(name)\", \(attribute.kind.typeName)\(initial))"
     }
 
     private var store: [String] {
@@ -141,7 +171,9 @@ struct ProgramPrinter {
             "    made.loadPersistentStores { _, error in if let error { fatalError(\"\\(error)\") } }",
             "    return made", "}",
             "var stack = container()", "var cs = [stack.newBackgroundContext(), stack.newBackgroundContext()]",
-            "var pinned = stack.newBackgroundContext()", "var current = 0", "var c = cs[0]",
+            program.hasFollower
+                ? "// The follower has opened the store read-only before it was opened to be written." : "",
+            "var followed = stack.newBackgroundContext()", "var pinned = stack.newBackgroundContext()", "var current = 0", "var c = cs[0]",
             program.hasTwoCoordinators ? "// The second context is on a coordinator of its own." : "",
             program.hasUndo
                 ? "for c in cs { c.undoManager = UndoManager(); c.undoManager!.groupsByEvent = false }" : "",
@@ -167,11 +199,12 @@ struct ProgramPrinter {
         var (lines, isOpen, oracle) = ([String](), false, Oracle(program))
         var isFollowing = false
         for operation in program.operations {
+            let before = oracle.stored
             guard let outcome = oracle.apply(operation) else { continue }
             if !isOpen { lines.append("try c.performAndWait {") }
             isOpen = true
             if case .follow = operation { isFollowing = true }
-            let writer = OperationWriter(oracle.model, oracle)
+            let writer = OperationWriter(oracle.model, oracle, before: before)
             lines += writer.lines(operation, outcome).map { "    \($0)" }
             if isFollowing, operation.endsEvent { lines.append("    c.processPendingChanges(); mirror?.check()") }
             if operation.endsEvent {

@@ -3,7 +3,7 @@ extension Operation {
     var name: String {
         switch self {
         case .insert(let key, let entity): "insert \(key), a \(entity)"
-        case .set(let key, let name, _): "set \(key).\(name)"
+        case .set(let key, let name, _), .setTransient(let key, let name, _): "set \(key).\(name)"
         case .point(let key, let name, let target): "\(key).\(name) = \(target.map { "\($0)" } ?? "nil")"
         case .add(let key, let name, let target): "add \(target) to \(key).\(name)"
         case .remove(let key, let name, let target): "remove \(target) from \(key).\(name)"
@@ -17,6 +17,9 @@ extension Operation {
         case .forget: "forget"
         case .compare: "compare"
         case .compareStore: "compare the store"
+        case .compareFollower: "compare the follower"
+        case .askFollower(let question):
+            "fetch \(question.entity) \(question.condition?.format.text ?? "") from the follower"
         case .ask(let question, let isNew):
             "fetch \(question.entity) \(question.condition?.format.text ?? "")\(isNew ? " in a new context" : "")"
         case .follow(let question, let section):
@@ -25,7 +28,9 @@ extension Operation {
         case .update(let entity, let condition, let name, _):
             "batch-update \(name) of \(entity) \(condition?.format.text ?? "")"
         case .erase(let entity, let condition): "batch-delete \(entity) \(condition?.format.text ?? "")"
-        case .diverge(let divergence): "diverge, policy \(divergence.policy)"
+        case .diverge(let divergence):
+            "diverge, policy \(divergence.policy): \(divergence.mine.map(\.name)), meanwhile "
+                + "\(divergence.theirs.map(\.name))"
         case .pin: "pin"
         case .askPinned(let question):
             "pinned-fetch \(question.entity) \(question.condition?.format.text ?? "")"

@@ -2,6 +2,8 @@
 enum Operation {
     case insert(Int, entity: String)
     case set(Int, String, Value)
+    /// Of an attribute that is not stored.
+    case setTransient(Int, String, Value)
     case point(Int, String, Int?)
     case add(Int, String, Int)
     case remove(Int, String, Int)
@@ -18,6 +20,9 @@ enum Operation {
     case compare
     /// The same for what a new context reads from the store.
     case compareStore
+    /// The same for what a follower reads, and a request to it.
+    case compareFollower
+    case askFollower(Question)
     case ask(Question, inNewContext: Bool)
     /// A results controller of the context in use is compared with its mirror at the end of each event, until the
     /// program leaves the context.
@@ -46,7 +51,7 @@ enum Operation {
     /// Whether pending changes are processed at its beginning at the latest.
     var endsEvent: Bool {
         switch self {
-        case .insert, .set, .point, .add, .remove, .replace, .delete, .refresh, .refreshAll, .forget: false
+        case .insert, .set, .setTransient, .point, .add, .remove, .replace, .delete, .refresh, .forget: false
         default: true
         }
     }

@@ -8,6 +8,8 @@ struct Program {
     var hasTwoCoordinators: Bool
     /// Whether its contexts can undo, up to the last save.
     var hasUndo: Bool
+    /// Whether somebody reads the store while it is written, with a log of its own as in another process.
+    var hasFollower: Bool
     /// Whether the store can be closed and opened again.
     var canReopen: Bool
 }

@@ -53,8 +53,10 @@ extension ProgramDrawing {
     mutating func update() -> Operation? {
         let number = random.below(oracle.model.entities.count)
         guard
-            let attribute = oracle.model.allAttributes[number].filter({ $0.counts == nil && $0.kind != .list })
-                .randomElement(using: &random)
+            let attribute = oracle.model.allAttributes[number].filter({
+                $0.counts == nil && $0.kind != .list && $0.composite == nil
+            })
+            .randomElement(using: &random)
         else { return nil }
         let condition = ConditionDrawing(oracle.stored).draw(number, 1, &random)
         return .update(
@@ -70,33 +72,48 @@ extension ProgramDrawing {
             .and([condition, .compare(.init(steps: [], attribute: RandomModel.key), .less, .int(Int64(nextKey / 3)))]))
     }
 
+    /// Changes of the same few objects in two contexts.
     mutating func diverge() -> Operation? {
         var known: [Int] = []
         let all = oracle.stored.things.keys.sorted()
         for _ in 0..<3 { if let key = all.randomElement(using: &random) { known.append(key) } }
-        func changes(_ random: inout SeededGenerator) -> [Divergence.Change] {
-            var changes: [Divergence.Change] = []
-            for _ in 0..<1 + random.below(3) {
-                guard let key = known.randomElement(using: &random), let thing = oracle.stored.things[key],
-                    let attribute = oracle.model.allAttributes[thing.entity].filter({ $0.counts == nil })
-                        .randomElement(using: &random),
-                    !changes.contains(where: { $0.key == key && $0.name == attribute.name })
-                else { continue }
-                changes.append(
-                    .init(key: key, name: attribute.name, value: ValuePool.any(attribute.kind, &random)))
-            }
-            return changes
+        var divergence = Divergence(
+            mine: [], theirs: [], policy: Divergence.Policy.allCases[random.below(Divergence.Policy.allCases.count)])
+        for _ in 0..<2 + random.below(6) {
+            guard let key = known.randomElement(using: &random), let edit = divergingEdit(key) else { continue }
+            var longer = divergence
+            if random.chance(0.5) { longer.mine.append(edit) } else { longer.theirs.append(edit) }
+            if longer.isPossible(oracle.stored) { divergence = longer }
         }
-        let (mine, theirs) = (changes(&random), changes(&random))
-        return Divergence.Policy.allCases.randomElement(using: &random).map {
-            .diverge(Divergence(mine: mine, theirs: theirs, policy: $0))
+        return divergence.mine.isEmpty && divergence.theirs.isEmpty ? nil : .diverge(divergence)
+    }
+
+    private mutating func divergingEdit(_ key: Int) -> Operation? {
+        guard let thing = oracle.stored.things[key] else { return nil }
+        switch random.below(10) {
+        case 0: return .delete(key)
+        case 1..<5:
+            guard let relation = oracle.model.allRelationships[thing.entity].randomElement(using: &random),
+                let target = oracle.stored.keys(relation.destination).randomElement(using: &random)
+            else { return nil }
+            guard relation.isToMany else { return .point(key, relation.name, random.chance(0.3) ? nil : target) }
+            let member = oracle.stored.targets(key, relation.name).randomElement(using: &random)
+            if let member, random.chance(0.4) { return .remove(key, relation.name, member) }
+            return .add(key, relation.name, target)
+        default:
+            return oracle.model.allAttributes[thing.entity].randomElement(using: &random).map {
+                .set(key, $0.name, ValuePool.any($0.kind, &random))
+            }
         }
     }
 
     mutating func migrate() -> Operation? {
         let number = random.below(oracle.model.entities.count)
         let entity = oracle.model.entities[number]
-        if random.chance(0.3), let gone = entity.attributes.filter({ $0.counts == nil }).randomElement(using: &random) {
+        if random.chance(0.3),
+            let gone = entity.attributes.filter({ $0.counts == nil && $0.composite == nil })
+                .randomElement(using: &random)
+        {
             return .migrate(.drop(gone.name, entity: entity.name))
         }
         let kind = Kind.allCases[random.below(Kind.allCases.count)]

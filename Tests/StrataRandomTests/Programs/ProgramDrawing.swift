@@ -7,6 +7,8 @@ struct ProgramDrawing {
     let profile: Profile
     private(set) var operations: [Operation] = []
     var nextKey = 1
+    /// By what the last results controller sorts and divides, and the entity of its results.
+    private(set) var followed: (paths: [Condition.Path], entity: String) = ([], "")
     /// How likely each kind of operation is in this program; some are left out.
     private let weights: [Int]
     private var program: Program
@@ -26,7 +28,7 @@ struct ProgramDrawing {
         program = Program(
             model: model, operations: [], holdsObjects: random.chance(0.5),
             hasTwoCoordinators: random.chance(0.3) && place == .log, hasUndo: random.chance(0.3) && profile == .graph,
-            canReopen: place == .log)
+            hasFollower: random.chance(0.4) && place == .log, canReopen: place == .log)
         oracle = Oracle(program)
         self.random = random
     }
@@ -54,7 +56,7 @@ struct ProgramDrawing {
     private enum Choice {
         case insert, set, link, delete, endEvent, save, rollback, refresh, refreshAll, forget, compare, ask, askStore
         case follow, handOver, beginChild, endChild, reopen, compact, update, erase, diverge, pin, askPinned, history
-        case undo, redo, migrate
+        case undo, redo, migrate, setTransient, follower, disturb
     }
 
     private static let usual = [
@@ -72,6 +74,8 @@ struct ProgramDrawing {
         Weight(.pin, graph: 1, rows: 1, bulk: 1), Weight(.askPinned, graph: 1, rows: 1, bulk: 2),
         Weight(.history, graph: 1, rows: 1, bulk: 1), Weight(.undo, graph: 3, rows: 0, bulk: 0),
         Weight(.redo, graph: 2, rows: 0, bulk: 0), Weight(.migrate, graph: 1, rows: 1, bulk: 1),
+        Weight(.setTransient, graph: 3, rows: 1, bulk: 0), Weight(.follower, graph: 3, rows: 3, bulk: 1),
+        Weight(.disturb, graph: 14, rows: 8, bulk: 0),
     ]
 
     private mutating func draw() -> Program {
@@ -118,6 +122,7 @@ struct ProgramDrawing {
         case .askStore: return .ask(Question(drawnFor: oracle.stored, &random), inNewContext: true)
         case .follow:
             let (question, section) = Question.followed(drawnFor: oracle.view, &random)
+            followed = ([section].compactMap(\.self) + (question.orders ?? []).map(\.path), question.entity)
             return .follow(question, section: section)
         case .handOver: return .handOver
         case .beginChild: return .beginChild
@@ -133,6 +138,12 @@ struct ProgramDrawing {
         case .undo: return .undo
         case .redo: return .redo
         case .migrate: return migrate()
+        case .setTransient: return setTransient()
+        case .follower:
+            guard program.hasFollower else { return nil }
+            return random.chance(0.3)
+                ? .compareFollower : .askFollower(Question(drawnFor: oracle.stored, &random))
+        case .disturb: return disturb()
         }
     }
 

@@ -29,26 +29,30 @@ extension Run {
         let (mine, theirs) = (context, contexts[1 - current])
         mirror = nil
         mine.refreshAllObjects()
-        let read = divergence.mine.map { object($0.key) }
+        let read = divergence.mine.flatMap(\.keys).map(object)
         for object in read { _ = object.value(forKey: RandomModel.key.name) }
         try theirs.performAndWait {
             theirs.refreshAllObjects()
-            for change in divergence.theirs {
-                if let id = ids[change.key] { set(change, theirs.object(with: id)) }
+            for edit in divergence.theirs {
+                self.edit(edit) { key in
+                    guard let id = ids[key] else { preconditionFailure("object \(key) has no ID") }
+                    return theirs.object(with: id)
+                }
             }
             try theirs.save()
         }
-        for (change, object) in zip(divergence.mine, read) { set(change, object) }
+        for edit in divergence.mine { self.edit(edit, object) }
         mine.mergePolicy = divergence.policy.policy
-        var isRefused = false
-        do { try mine.save() } catch {
+        var (isRefused, refusal) = (false, "")
+        do { try withExtendedLifetime(read) { try mine.save() } } catch {
             isRefused = true
+            refusal = "\(error)"
             mine.rollback()
         }
         mine.mergePolicy = NSErrorMergePolicy
         let isExpected = if case .conflict = outcome { true } else { false }
         guard isRefused == isExpected else {
-            throw Difference(isRefused ? "the save met a conflict" : "a conflict was not noticed")
+            throw Difference(isRefused ? "the save met a conflict: \(refusal)" : "a conflict was not noticed")
         }
         for context in [mine, theirs] {
             context.performAndWait {
@@ -56,13 +60,9 @@ extension Run {
                 context.undoManager?.removeAllActions()
             }
         }
+        held = held.filter { oracle.view.things[$0.key] != nil }
         try checkReferences()
         try compareView()
-    }
-
-    private func set(_ change: Divergence.Change, _ object: NSManagedObject) {
-        let kind = model.attribute(change.name, of: oracle.view.things[change.key]?.entity ?? 0)?.kind ?? .string
-        object.setValue(change.value.object(kind), forKey: change.name)
     }
 }
 
@@ -74,6 +74,7 @@ extension Divergence.Policy {
         case .overwrite: .overwrite
         case .object: .mergeByPropertyObjectTrump
         case .store: .mergeByPropertyStoreTrump
+        case .threeWays: ThreeWayMergePolicy()
         }
     }
 }

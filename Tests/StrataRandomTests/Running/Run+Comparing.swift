@@ -8,11 +8,31 @@ extension Run {
         for key in oracle.view.things.keys { known[object(key).objectID] = key }
         for key in oracle.view.things.keys.sorted() { found.put(key, try read(object(key), known)) }
         try compare(found, oracle.view, "context", comparesDerived: oracle.knowsDerived)
+        try compareTransients()
     }
 
-    /// Compares what a new context reads from the store; each reference leads to an object that is there.
-    func compareStore() throws {
-        let context = try store.newContext()
+    private func compareTransients() throws {
+        for (key, values) in oracle.transients {
+            guard let entity = oracle.view.things[key]?.entity else { continue }
+            for attribute in model.allTransients[entity] {
+                guard let wanted = values[attribute.name] else { continue }
+                let found = Value(object(key).value(forKey: attribute.name), attribute.kind)
+                if found != wanted {
+                    throw Difference("the transient \(attribute.name) of \(key) is not \(wanted)")
+                }
+            }
+        }
+    }
+
+    /// Compares what somebody reads who follows the writer.
+    func compareFollower() throws {
+        guard let follower = store.follower, oracle.stored.things.count < 1_000 else { return }
+        follower.performAndWait { follower.refreshAllObjects() }
+        try compareStore(in: follower)
+    }
+
+    /// Compares what a context reads from the store; each reference leads to an object that is there.
+    func compareStore(in context: NSManagedObjectContext) throws {
         try context.performAndWait {
             var objects: [Int: NSManagedObject] = [:]
             var known: [NSManagedObjectID: Int] = [:]
@@ -32,7 +52,7 @@ extension Run {
     /// Each reference that is stored leads to a row that is there.
     func checkReferences() throws {
         guard oracle.stored.things.count < 1_000 else { return }
-        try compareStore()
+        try compareStore(in: store.newContext())
     }
 
     private func roots(_ context: NSManagedObjectContext) throws -> [NSManagedObject] {
@@ -52,7 +72,7 @@ extension Run {
         guard let number = model.number(object.entity.name ?? "") else { throw Difference("an unknown entity") }
         var thing = World.Thing(entity: number)
         for attribute in model.allAttributes[number] {
-            let object = object.value(forKey: attribute.name)
+            let object = object.value(forKeyPath: attribute.name)
             guard let value = Value(object, attribute.kind) else {
                 throw Difference("\(attribute.name) is \(object.map { "\($0)" } ?? "nothing"), no \(attribute.kind)")
             }
@@ -132,7 +152,7 @@ extension Run {
                 case .list(let values, let kind): values.map { $0.object(kind) ?? NSNull() }
                 case .object(let key):
                     context === self.context && pinned !== context
-                        ? object(key) : ids[key].map(context.object(with:)) ?? NSNull()
+                        ? object(key) : ids[key].flatMap { store.known($0, in: context) } ?? NSNull()
                 }
             })
     }

@@ -21,6 +21,8 @@ final class Run {
     var token: NSPersistentHistoryToken?
     var recorded: World
     var mirror: ControllerMirror?
+    /// What was stored before the operation.
+    private var before: World
     /// How many operations made sense.
     private(set) var count = 0
 
@@ -28,7 +30,8 @@ final class Run {
         self.program = program
         oracle = Oracle(program)
         recorded = oracle.stored
-        store = try RunStore(place, program.model.make())
+        before = oracle.stored
+        store = try RunStore(place, program.model.make(), hasFollower: program.hasFollower)
         try makeContexts()
     }
 
@@ -55,6 +58,7 @@ final class Run {
                 while isInEvent, index < program.operations.count {
                     let operation = program.operations[index]
                     isInEvent = !operation.endsEvent
+                    before = oracle.stored
                     guard let outcome = oracle.apply(operation) else {
                         index += 1
                         continue
@@ -74,7 +78,7 @@ final class Run {
 
     private func perform(_ operation: Operation, _ outcome: Oracle.Outcome) throws {
         switch operation {
-        case .insert, .set, .point, .add, .remove, .replace, .delete: edit(operation)
+        case .insert, .set, .setTransient, .point, .add, .remove, .replace, .delete: edit(operation, object)
         case .endEvent: context.processPendingChanges()
         case .save: try save(outcome)
         case .rollback: rollBack()
@@ -84,7 +88,10 @@ final class Run {
         case .compare:
             context.processPendingChanges()
             try compareView()
-        case .compareStore: try compareStore()
+        case .compareStore: try compareStore(in: store.newContext())
+        case .compareFollower: try compareFollower()
+        case .askFollower(let question):
+            if let follower = store.follower { try ask(question, follower, oracle.stored) }
         case .ask(let question, let isNew):
             try isNew ? ask(question, store.newContext(), oracle.stored) : ask(question, context, oracle.view)
         case .follow(let question, let section): try follow(question, section)
@@ -132,12 +139,15 @@ final class Run {
 
     // MARK: Edits
 
-    private func edit(_ operation: Operation) {
+    /// - Parameter object: gives the objects by their keys.
+    func edit(_ operation: Operation, _ object: (Int) -> NSManagedObject) {
         switch operation {
         case .insert(let key, let entity): inserted[key] = insert(key, entity)
         case .set(let key, let name, let value):
-            let kind = model.attribute(name, of: oracle.view.things[key]?.entity ?? 0)?.kind ?? .string
-            object(key).setValue(value.object(kind), forKey: name)
+            object(key).set(value, model.attribute(name, of: entity(key)) ?? RandomModel.key)
+        case .setTransient(let key, let name, let value):
+            let attribute = model.allTransients[entity(key)].first { $0.name == name }
+            object(key).set(value, attribute ?? RandomModel.key)
         case .point(let key, let name, let target): object(key).setValue(target.map(object), forKey: name)
         case .add(let key, let name, let target):
             let owner = object(key)
@@ -157,9 +167,15 @@ final class Run {
             let objects = targets.map(object)
             let isOrdered = model.relation(name)?.isOrdered == true
             object(key).setValue(isOrdered ? NSOrderedSet(array: objects) : NSSet(array: objects), forKey: name)
-        case .delete(let key): context.delete(object(key))
+        case .delete(let key):
+            let object = object(key)
+            object.managedObjectContext?.delete(object)
         default: break
         }
+    }
+
+    private func entity(_ key: Int) -> Int {
+        (oracle.view.things[key] ?? before.things[key])?.entity ?? 0
     }
 
     private func insert(_ key: Int, _ entity: String) -> NSManagedObject {
@@ -258,7 +274,9 @@ final class Run {
             let object = insert(bulk.first + row, entity)
             let number = model.number(entity) ?? 0
             for column in bulk.columns(of: number, model) {
-                object.setValue(column.value(row).object(column.kind), forKey: column.name)
+                if let attribute = model.attribute(column.name, of: number) {
+                    object.set(column.value(row), attribute)
+                }
             }
             if let link = bulk.link, let target = bulk.target(row, of: number, model) {
                 object.setValue(self.object(target), forKey: link.name)
@@ -281,7 +299,15 @@ final class Run {
             let number = model.number(name) ?? 0
             var values: [String: Any] = [RandomModel.key.name: bulk.first + row]
             for column in bulk.columns(of: number, model) {
-                values[column.name] = column.value(row).object(column.kind) ?? NSNull()
+                let value = column.value(row).object(column.kind) ?? NSNull()
+                let attribute = model.attribute(column.name, of: number)
+                if let attribute, let name = attribute.composite {
+                    var elements = values[name] as? [String: Any] ?? [:]
+                    elements[attribute.element] = value
+                    values[name] = elements
+                } else {
+                    values[column.name] = value
+                }
             }
             if let link = bulk.link, let target = bulk.target(row, of: number, model) {
                 values[link.name] = ids[target]
@@ -291,5 +317,17 @@ final class Run {
         try flush()
         mirror = nil
         context.refreshAllObjects()
+    }
+}
+
+extension NSManagedObject {
+    /// Sets an attribute; an element of a composite with all others.
+    fileprivate func set(_ value: Value, _ attribute: RandomModel.Attribute) {
+        guard let name = attribute.composite else {
+            return setValue(value.object(attribute.kind), forKey: attribute.name)
+        }
+        var elements = self.value(forKey: name) as? [String: Any] ?? [:]
+        elements[attribute.element] = value.object(attribute.kind)
+        setValue(elements, forKey: name)
     }
 }

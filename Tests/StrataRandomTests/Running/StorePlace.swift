@@ -13,12 +13,28 @@ final class RunStore {
     private let url: URL
     private(set) var coordinator: NSPersistentStoreCoordinator
     private var second: NSPersistentStoreCoordinator?
+    private let hasFollower: Bool
+    /// Reads the store with a log of its own.
+    private(set) var follower: NSManagedObjectContext?
 
-    init(_ place: StorePlace, _ model: NSManagedObjectModel) throws {
+    init(_ place: StorePlace, _ model: NSManagedObjectModel, hasFollower: Bool) throws {
         self.place = place
+        self.hasFollower = hasFollower
         self.model = model
         url = FileManager.default.temporaryDirectory.appendingPathComponent("strata-random-\(UUID().uuidString)")
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try open()
+    }
+
+    /// Who follows opens the store before it is opened to be written, and so shares nothing with the writer.
+    private func open() throws {
+        try addStore(coordinator)
+        guard hasFollower else { return }
+        for store in coordinator.persistentStores { try coordinator.remove(store) }
+        let reader = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try addStore(reader, isReader: true)
+        follower = NSManagedObjectContext(.privateQueue)
+        follower?.persistentStoreCoordinator = reader
         try addStore(coordinator)
     }
 
@@ -28,19 +44,19 @@ final class RunStore {
     }
 
     private func close() throws {
-        for coordinator in [coordinator, second].compactMap(\.self) {
+        for coordinator in [coordinator, second, follower?.persistentStoreCoordinator].compactMap(\.self) {
             for store in coordinator.persistentStores { try coordinator.remove(store) }
         }
-        second = nil
+        (second, follower) = (nil, nil)
     }
 
-    private func addStore(_ coordinator: NSPersistentStoreCoordinator) throws {
+    private func addStore(_ coordinator: NSPersistentStoreCoordinator, isReader: Bool = false) throws {
         try coordinator.addPersistentStore(
             ofType: place == .memory ? NSInMemoryStoreType : NSSQLiteStoreType, configurationName: nil,
             at: place == .memory ? nil : url,
             options: [
                 StrataDurabilityOption: "os", NSMigratePersistentStoresAutomaticallyOption: true,
-                NSInferMappingModelAutomaticallyOption: true,
+                NSInferMappingModelAutomaticallyOption: true, NSReadOnlyPersistentStoreOption: isReader,
             ])
     }
 
@@ -65,6 +81,14 @@ final class RunStore {
         try close()
         if let model { self.model = model }
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: self.model)
-        try addStore(coordinator)
+        try open()
+    }
+
+    /// An object in a context of any of the coordinators.
+    func known(_ id: NSManagedObjectID, in context: NSManagedObjectContext) -> NSManagedObject? {
+        guard let coordinator = context.persistentStoreCoordinator, coordinator !== self.coordinator else {
+            return context.object(with: id)
+        }
+        return coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation()).map(context.object(with:))
     }
 }

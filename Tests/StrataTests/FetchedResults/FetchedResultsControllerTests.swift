@@ -555,4 +555,34 @@ final class ResultsRecorder: NSObject, NSFetchedResultsControllerDelegate {
             #expect(results.fetchedObjects?.count == 2)
         }
     }
+
+    /// A controller that took a change sorted what is not a number behind null, which stores count as the same.
+    @Test(arguments: StoreKind.allCases, ["double", "decimal"])
+    func notANumberSortsAsNull(_ kind: StoreKind, _ key: String) throws {
+        let store = try TestStore(kind, GraphModel.everything())
+        let context = store.context()
+        try context.performAndWait {
+            let things = (0..<4).map { insert("Thing", context).set(["int64": $0]) }
+            try context.save()
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
+            request.sortDescriptors = [
+                NSSortDescriptor(key: key, ascending: true), NSSortDescriptor(key: "int64", ascending: true),
+            ]
+            let controller = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+            let recorder = ResultsRecorder()
+            controller.delegate = recorder
+            try controller.performFetch()
+            let nan: Any = key == "decimal" ? NSDecimalNumber.notANumber : Double.nan
+            things[0].setValue(nan, forKey: key)
+            things[2].setValue(nan, forKey: key)
+            things[1].setValue(-1, forKey: key)
+            context.processPendingChanges()
+            let expected = [0, 2, 3, 1]
+            #expect(controller.fetchedObjects?.map { $0.value(forKey: "int64") as? Int } == expected)
+            #expect(try context.fetch(request).map { $0.value(forKey: "int64") as? Int } == expected)
+            try context.save()
+            #expect(try context.fetch(request).map { $0.value(forKey: "int64") as? Int } == expected)
+        }
+    }
 }
