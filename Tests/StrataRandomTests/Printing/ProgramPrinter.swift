@@ -125,7 +125,8 @@ struct ProgramPrinter {
         lines += model.entities.map { entity in
             let all = (entity.parent == nil ? [RandomModel.key] : []) + entity.attributes
             var attributes = all.filter { $0.composite == nil }.map { Self.attribute($0, $0.name) }
-            for (name, elements) in Dictionary(grouping: all.filter { $0.composite != nil }, by: { $0.composite ?? "" }) {
+            for (name, elements) in Dictionary(grouping: all.filter { $0.composite != nil }, by: { $0.composite ?? "" })
+            {
                 let list = elements.map { Self.attribute($0, $0.element) }.joined(separator: ", ")
                 attributes.append("composite(\"\(name)\", [\(list)])")
             }
@@ -173,7 +174,8 @@ struct ProgramPrinter {
             "var stack = container()", "var cs = [stack.newBackgroundContext(), stack.newBackgroundContext()]",
             program.hasFollower
                 ? "// The follower has opened the store read-only before it was opened to be written." : "",
-            "var followed = stack.newBackgroundContext()", "var pinned = stack.newBackgroundContext()", "var current = 0", "var c = cs[0]",
+            "var followed = stack.newBackgroundContext()", "var pinned = stack.newBackgroundContext()",
+            "var current = 0", "var c = cs[0]",
             program.hasTwoCoordinators ? "// The second context is on a coordinator of its own." : "",
             program.hasUndo
                 ? "for c in cs { c.undoManager = UndoManager(); c.undoManager!.groupsByEvent = false }" : "",
