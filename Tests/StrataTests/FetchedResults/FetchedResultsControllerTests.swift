@@ -40,6 +40,11 @@ final class ResultsRecorder: NSObject, NSFetchedResultsControllerDelegate {
     private func text(_ path: IndexPath?) -> String { path.map { "\($0.section).\($0.row)" } ?? "-" }
 }
 
+/// Has a controller take changes.
+private final class Listener: NSObject, NSFetchedResultsControllerDelegate {
+    func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {}
+}
+
 @Suite struct FetchedResultsControllerTests {
     private func controller(
         _ context: NSManagedObjectContext, sections: String? = nil, predicate: NSPredicate? = nil,
@@ -570,8 +575,8 @@ final class ResultsRecorder: NSObject, NSFetchedResultsControllerDelegate {
             ]
             let controller = NSFetchedResultsController(
                 fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
-            let recorder = ResultsRecorder()
-            controller.delegate = recorder
+            let listener = Listener()
+            controller.delegate = listener
             try controller.performFetch()
             let nan: Any = key == "decimal" ? NSDecimalNumber.notANumber : Double.nan
             things[0].setValue(nan, forKey: key)
