@@ -84,12 +84,15 @@ test-macros: bootstrap ## Test the macro @Managed, for which swift-syntax is fet
 	STRATA_TESTS=macros $(SWIFT) test --traits Macros --scratch-path .build-macros $(FLAGS) $(TEST_FLAGS)
 
 test-kill: bootstrap ## Kill KILLS processes that write and check what they leave
+	$(forget-plan)
 	$(SWIFT) run --package-path Tests/KillLoop $(RELEASE) kill-loop $(KILLS)
 
 test-follow: bootstrap ## Kill one of a writer and two followers at random, for FOLLOW_SECONDS
+	$(forget-plan)
 	$(SWIFT) run --package-path Tests/KillLoop $(RELEASE) kill-loop follow $(FOLLOW_SECONDS)
 
 test-service: bootstrap ## Serve 64 clients and be killed for SERVICE_SECONDS; nothing lost, memory back
+	$(forget-plan)
 	$(SWIFT) run --package-path Tests/KillLoop $(RELEASE) kill-loop service $(SERVICE_SECONDS)
 
 test-fuzz: bootstrap ## Fuzz every decoder, FUZZ_SECONDS each
