@@ -44,27 +44,37 @@ open class CompoundPredicate: NSCompoundPredicate {
         let depth = 1 + children.reduce(0) { max($0, $1.nodeDepth) }
         guard depth > limit else { return (children, depth) }
         if type != .not {
-            let members = members(of: children, type)
+            let members = members(of: children, type, where: isPlain)
             let depth = 1 + members.reduce(0) { max($0, $1.nodeDepth) }
             if depth <= limit { return (members, depth) }
         }
         return ([NSComparisonPredicate.tooDeep], depth)
     }
 
-    /// The predicates that a nest of compounds of one type is made of, in order. No recursion: it may be deep.
-    private static func members(of children: [NSPredicate], _ type: LogicalType) -> [NSPredicate] {
+    /// What an `AND` or an `OR` joins, in order, however its parts are nested: programs often build long ones pair by
+    /// pair.
+    ///
+    /// - Parameter opens: whether a compound of the type is replaced by its parts.
+    /// - Complexity: O(members), without recursion: it may be deep.
+    package static func members(
+        of predicates: [NSPredicate], _ type: LogicalType, where opens: (NSCompoundPredicate) -> Bool = { _ in true }
+    ) -> [NSPredicate] {
         var members: [NSPredicate] = []
-        var rest = Array(children.reversed())
+        var rest = Array(predicates.reversed())
         while let next = rest.popLast() {
-            if let compound = next as? CompoundPredicate, compound.compoundPredicateType == type,
-                Swift.type(of: compound) == CompoundPredicate.self, !compound.isBounded, !compound.isTooDeep
-            {
-                rest.append(contentsOf: compound.children.reversed())
+            if let compound = next as? NSCompoundPredicate, compound.compoundPredicateType == type, opens(compound) {
+                rest.append(contentsOf: compound.subpredicates.reversed())
             } else {
                 members.append(next)
             }
         }
         return members
+    }
+
+    /// Whether its parts say all that it does.
+    private static func isPlain(_ compound: NSCompoundPredicate) -> Bool {
+        guard let own = compound as? CompoundPredicate else { return false }
+        return Swift.type(of: own) == CompoundPredicate.self && !own.isBounded && !own.isTooDeep
     }
 
     /// Whether it nests deeper than predicates may: its parts are gone.

@@ -55,24 +55,8 @@ struct PredicateResolver {
     var parameters: [ObjectIdentifier: Int] = [:]
 
     /// The parts of a predicate that must all hold.
-    static func conjuncts(_ predicate: NSPredicate) -> [NSPredicate] { members(of: predicate, .and) }
-
-    /// What an `AND` or an `OR` joins, however its parts are nested: programs often build long ones pair by pair.
-    ///
-    /// - Complexity: O(members), without recursion.
-    private static func members(
-        of predicate: NSPredicate, _ type: NSCompoundPredicate.LogicalType
-    ) -> [NSPredicate] {
-        var members: [NSPredicate] = []
-        var rest = [predicate]
-        while let next = rest.popLast() {
-            if let compound = next as? NSCompoundPredicate, compound.compoundPredicateType == type {
-                rest.append(contentsOf: compound.subpredicates.reversed())
-            } else {
-                members.append(next)
-            }
-        }
-        return members
+    static func conjuncts(_ predicate: NSPredicate) -> [NSPredicate] {
+        CompoundPredicate.members(of: [predicate], .and)
     }
 
     func resolve(_ predicate: NSPredicate) -> ResolvedPredicate {
@@ -81,8 +65,8 @@ struct PredicateResolver {
         case let compound as NSCompoundPredicate:
             let type = compound.compoundPredicateType
             switch type {
-            case .and: return .all(Self.members(of: compound, type).map { resolve($0) })
-            case .or: return .any(Self.members(of: compound, type).map { resolve($0) })
+            case .and: return .all(CompoundPredicate.members(of: [compound], type).map { resolve($0) })
+            case .or: return .any(CompoundPredicate.members(of: [compound], type).map { resolve($0) })
             case .not: return .not(compound.subpredicates.first.map { resolve($0) } ?? .constant(false))
             @unknown default: return .whole(predicate)
             }
