@@ -80,7 +80,7 @@ let package = Package(
         .target(
             name: "StrataLog",
             dependencies: [
-                "StrataIO", "StrataRuntime", "CLZ4", "CStrataSupport",
+                "StrataIO", "StrataSupport", "StrataRuntime", "CLZ4", "CStrataSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
@@ -130,18 +130,19 @@ let package = Package(
         .target(
             name: "StrataTransfer",
             dependencies: [
-                "Strata", "StrataLog", "StrataIO", "StrataModelFile",
+                "Strata", "StrataLog", "StrataIO", "StrataSupport", "StrataModelFile",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .target(
             name: "StrataTestKit",
-            dependencies: ["StrataIO", .product(name: "SystemPackage", package: "swift-system")],
+            dependencies: ["StrataIO", "StrataSupport", .product(name: "SystemPackage", package: "swift-system")],
             swiftSettings: settings),
         .executableTarget(
             name: "StrataCLI",
             dependencies: [
-                "Strata", "StrataTransfer", "StrataLog", "StrataIO", "StrataModelFile", "CStrataSupport",
+                "Strata", "StrataTransfer", "StrataLog", "StrataIO", "StrataSupport", "StrataModelFile",
+                "CStrataSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -165,19 +166,25 @@ let package = Package(
             name: "StrataSourceToolsTests", dependencies: ["StrataSourceTools"], swiftSettings: settings),
         .testTarget(
             name: "StrataIOTests",
-            dependencies: ["StrataIO", "StrataTestKit", .product(name: "SystemPackage", package: "swift-system")],
+            dependencies: [
+                "StrataIO", "StrataSupport", "StrataTestKit", .product(name: "SystemPackage", package: "swift-system"),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "StrataLogTests",
             dependencies: [
-                "StrataLog", "StrataIO", "StrataTestKit", .product(name: "SystemPackage", package: "swift-system"),
+                "StrataLog", "StrataIO", "StrataSupport", "StrataTestKit",
+                .product(name: "SystemPackage", package: "swift-system"),
             ],
             // What each version of the format wrote.
             resources: [.copy("Written")],
             swiftSettings: settings),
         .testTarget(
             name: "StrataTests",
-            dependencies: ["Strata", "StrataSchema", "StrataModelFile", "StrataRuntime", "CoreData", "StrataTestKit"],
+            dependencies: [
+                "Strata", "StrataSchema", "StrataModelFile", "StrataRuntime", "StrataSupport", "CoreData",
+                "StrataTestKit",
+            ],
             sources: sweepsOnly
                 ? [
                     "Context/Conflicts/ConflictModel.swift", "Context/Saving/LargeSaveTests.swift",

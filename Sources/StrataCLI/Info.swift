@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
 import Strata
-import StrataIO
 import StrataLog
 import StrataModelFile
+import StrataSupport
 import SystemPackage
 
 /// What a store is made of.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import StrataIO
+import StrataSupport
 
 #if canImport(Glibc)
 import Glibc

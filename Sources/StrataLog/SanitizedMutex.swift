@@ -1,5 +1,5 @@
 #if STRATA_THREAD_SANITIZER
-internal import StrataIO
+internal import StrataSupport
 
 /// See `SanitizedMutex`.
 typealias Mutex = SanitizedMutex

@@ -1,4 +1,5 @@
-internal import StrataIO
+import StrataIO
+internal import StrataSupport
 internal import Synchronization
 public import SystemPackage
 

@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import StrataSupport
 import Synchronization
 import Testing
 

@@ -1,4 +1,4 @@
-import StrataIO
+import StrataSupport
 import Testing
 
 @Suite("Tables of numbers")

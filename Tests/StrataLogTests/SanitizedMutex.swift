@@ -1,5 +1,5 @@
 #if STRATA_THREAD_SANITIZER
-import StrataIO
+import StrataSupport
 
 /// See `SanitizedMutex`.
 typealias Mutex = SanitizedMutex

@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import StrataSupport
 
 /// Brings what a property holds into the type that an accessor declares.
 enum AccessorConversion {

@@ -1,5 +1,5 @@
-import StrataIO
 import StrataRuntime
+import StrataSupport
 
 /// What the plugin `ManagedAccessors` generated in all modules of the program.
 enum GeneratedAccessors {

@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import StrataSupport
 
 /// A property that a class of managed objects declares itself, as key-value coding reads and sets it.
 struct KeyAccessor {

@@ -1,5 +1,5 @@
-import StrataIO
 import StrataLog
+import StrataSupport
 import Synchronization
 
 /// The properties of a class that the plugin `ManagedAccessors` generates accessors for, by their positions. Not API:

@@ -1,5 +1,5 @@
-import StrataIO
 import StrataRuntime
+import StrataSupport
 
 // What generated accessors call. Not API.
 extension NSManagedObject {

@@ -1,5 +1,5 @@
 public import Foundation
-import StrataIO
+import StrataSupport
 
 // What generated methods such as `addToBooks(_:)` call. Not API. The compiler chooses by the declared parameters.
 extension NSManagedObject {

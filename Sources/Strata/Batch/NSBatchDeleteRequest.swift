@@ -1,5 +1,5 @@
 public import Foundation
-import StrataIO
+import StrataSupport
 
 /// Deletes many stored objects at once, without a managed object for each.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import StrataSupport
 
 extension NSEntityDescription {
     /// The entity of this name in the model that a context works with; nil if there is none.

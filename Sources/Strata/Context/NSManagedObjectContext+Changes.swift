@@ -1,6 +1,6 @@
 import Foundation
-import StrataIO
 import StrataLog
+import StrataSupport
 
 extension NSManagedObjectContext {
     /// Takes an object in that was just created, of an entity of the coordinator's model.

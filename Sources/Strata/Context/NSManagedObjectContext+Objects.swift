@@ -1,7 +1,7 @@
 import Foundation
-import StrataIO
 import StrataLog
 import StrataRuntime
+import StrataSupport
 
 extension NSManagedObjectContext {
     // MARK: Finding objects

@@ -1,5 +1,4 @@
 public import Foundation
-import StrataIO
 import StrataLog
 import StrataSupport
 import Synchronization

@@ -1,5 +1,5 @@
 public import Foundation
-import StrataIO
+import StrataSupport
 import Synchronization
 
 /// Sets up what most programs need: a model, a coordinator with its stores, and a context for the main queue.

@@ -1,6 +1,6 @@
 public import Foundation
-import StrataIO
 import StrataLog
+import StrataSupport
 import Synchronization
 
 /// A store that a coordinator has opened.

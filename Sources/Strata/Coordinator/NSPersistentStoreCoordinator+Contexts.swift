@@ -1,6 +1,6 @@
 import Foundation
-import StrataIO
 import StrataLog
+import StrataSupport
 import Synchronization
 
 // What contexts ask, and what they tell each other by way of their coordinator.

@@ -1,6 +1,6 @@
 public import Foundation
-import StrataIO
 import StrataLog
+import StrataSupport
 import SystemPackage
 
 extension NSPersistentStoreCoordinator {

@@ -1,6 +1,6 @@
 public import Foundation
-import StrataIO
 import StrataLog
+import StrataSupport
 import Synchronization
 
 /// Connects a model with the stores that hold its objects. Safe to use from any thread.

@@ -1,6 +1,6 @@
 import Foundation
-import StrataIO
 import StrataLog
+import StrataSupport
 
 /// Takes over the nodes of an ``NSAtomicStore`` when it is loaded, and keeps them up to date at each save.
 final class AtomicStoreLink: CustomStore, @unchecked Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 import StrataIO
 import StrataLog
+import StrataSupport
 import SystemPackage
 
 /// The link between the object graph and a store whose class is the user's own.

@@ -1,6 +1,6 @@
 public import Foundation
-import StrataIO
 import StrataLog
+import StrataSupport
 
 /// A store that is read and written as a whole: a file format of one's own. Subclass it, register the class with
 /// `NSPersistentStoreCoordinator.registerStoreClass(_:forStoreType:)` and add a store of that type.

@@ -1,6 +1,6 @@
 public import Foundation
-import StrataIO
 import StrataLog
+import StrataSupport
 
 /// A store whose rows come from anywhere: a service, a file format, a database. Subclass it, register the class with
 /// `NSPersistentStoreCoordinator.registerStoreClass(_:forStoreType:)` and add a store of that type.

@@ -1,6 +1,6 @@
 import Foundation
-import StrataIO
 import StrataLog
+import StrataSupport
 
 /// The values of one node of a custom store, in the form and order of a row's slots.
 struct NodeValues {

@@ -1,6 +1,6 @@
 import Foundation
-import StrataIO
 import StrataLog
+import StrataSupport
 
 /// Which key stands for which reference object of a custom store.
 ///

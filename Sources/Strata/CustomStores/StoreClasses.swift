@@ -1,5 +1,5 @@
 public import Foundation
-import StrataIO
+import StrataSupport
 import Synchronization
 
 /// The classes of stores by type.

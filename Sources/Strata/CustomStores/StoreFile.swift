@@ -1,6 +1,7 @@
 import Foundation
 import StrataIO
 import StrataLog
+import StrataSupport
 import SystemPackage
 
 /// The file of a store that is read and written as a whole. Everything goes through the file system's seam.

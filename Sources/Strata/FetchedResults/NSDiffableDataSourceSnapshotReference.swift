@@ -1,5 +1,5 @@
 public import Foundation
-import StrataIO
+import StrataSupport
 
 /// The contents of a fetched results controller as identifiers: section names (`String`) and object IDs
 /// (`NSManagedObjectID`).

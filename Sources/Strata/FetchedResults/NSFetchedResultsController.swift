@@ -1,5 +1,5 @@
 public import Foundation
-import StrataIO
+import StrataSupport
 
 /// Keeps the results of a fetch request in order and in sections, and tells a delegate how they change.
 ///

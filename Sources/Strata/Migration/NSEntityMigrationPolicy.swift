@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import StrataSupport
 
 /// Carries out one entity mapping, step by step; override what is to be done otherwise.
 ///

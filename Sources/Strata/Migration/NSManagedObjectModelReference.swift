@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import StrataSupport
 
 /// A version of a model, for the stages of a migration: a model, or where to find it.
 ///

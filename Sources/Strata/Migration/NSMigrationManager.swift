@@ -1,6 +1,6 @@
 public import Foundation
-import StrataIO
 import StrataLog
+import StrataSupport
 
 /// Makes a store of one model out of a store of another, object by object, as a mapping model says.
 ///

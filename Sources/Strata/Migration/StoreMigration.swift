@@ -1,6 +1,7 @@
 import Foundation
 import StrataIO
 import StrataLog
+import StrataSupport
 import SystemPackage
 
 /// Moves everything in one store of a coordinator to a new one.

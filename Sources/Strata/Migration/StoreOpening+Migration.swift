@@ -1,6 +1,6 @@
 import Foundation
-import StrataIO
 import StrataLog
+import StrataSupport
 import SystemPackage
 
 // A store of an older model, on its way to being opened.

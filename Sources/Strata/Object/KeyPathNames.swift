@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import StrataSupport
 
 /// Finds out which properties a Swift key path reads, by reading it.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import StrataSupport
 
 extension NSManagedObject: KeyValueCoding {
     /// The value of a property by name.

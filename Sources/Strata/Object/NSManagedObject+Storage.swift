@@ -1,7 +1,7 @@
 import Foundation
-import StrataIO
 import StrataLog
 import StrataRuntime
+import StrataSupport
 
 extension NSManagedObject {
     /// The block that the object's row lies in.

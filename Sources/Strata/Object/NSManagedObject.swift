@@ -1,7 +1,7 @@
 public import Foundation
-import StrataIO
 public import StrataLog
 import StrataRuntime
+import StrataSupport
 
 /// An object of the graph: a row of the store, seen and changed through a context.
 ///

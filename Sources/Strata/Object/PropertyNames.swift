@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import StrataSupport
 
 extension NSManagedObject: ModelObject {
     /// The property's name, if the class says one or its accessor shows one.

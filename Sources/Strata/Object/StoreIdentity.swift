@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import StrataSupport
 import Synchronization
 
 /// Names a store for the life of the process: object IDs from different coordinators over one store compare by it.

@@ -1,6 +1,7 @@
 import Foundation
 import Observation
 import StrataIO
+import StrataSupport
 
 #if Combine
 import OpenCombine

@@ -1,7 +1,6 @@
 import CStrataSupport
 import Dispatch
 import Foundation
-import StrataIO
 import StrataLog
 import StrataSupport
 

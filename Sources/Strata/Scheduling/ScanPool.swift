@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
-import StrataIO
 import StrataLog
+import StrataSupport
 import Synchronization
 
 /// The threads that help with scans: one pool for the process, so that scans share the cores instead of each taking

@@ -1,5 +1,6 @@
 import StrataIO
 import StrataLog
+import StrataSupport
 import Synchronization
 import SystemPackage
 

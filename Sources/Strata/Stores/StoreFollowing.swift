@@ -1,6 +1,6 @@
 import Foundation
-import StrataIO
 import StrataLog
+import StrataSupport
 import Synchronization
 
 // Read-only stores that another process writes, or another coordinator that opened them later.

@@ -1,6 +1,6 @@
 import Foundation
-import StrataIO
 import StrataLog
+import StrataSupport
 
 // What happens when a part of a store turns out not to be readable: one place for all who read.
 extension StoreHandle {

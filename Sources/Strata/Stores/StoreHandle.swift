@@ -1,7 +1,7 @@
 import Foundation
-import StrataIO
 import StrataLog
 import StrataRuntime
+import StrataSupport
 import Synchronization
 import SystemPackage
 

@@ -1,6 +1,7 @@
 import Foundation
 import StrataIO
 import StrataLog
+import StrataSupport
 import SystemPackage
 
 /// Opens the log of a store and checks it against a model.

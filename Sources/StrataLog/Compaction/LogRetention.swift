@@ -1,4 +1,4 @@
-internal import StrataIO
+internal import StrataSupport
 internal import Synchronization
 
 /// What compaction must keep beside the rows that are live.

@@ -1,6 +1,6 @@
 internal import CStrataSupport
 internal import Dispatch
-internal import StrataIO
+internal import StrataSupport
 internal import Synchronization
 
 extension LogStore {

@@ -1,4 +1,4 @@
-internal import StrataIO
+internal import StrataSupport
 internal import Synchronization
 internal import SystemPackage
 

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import StrataIO
+internal import StrataSupport
 internal import Synchronization
 
 /// Which rows are to be merged, and what has become of it.

@@ -1,4 +1,5 @@
 internal import StrataIO
+internal import StrataSupport
 
 /// The time between two retirements of segments: what a snapshot taken in it may read.
 ///

@@ -1,4 +1,4 @@
-internal import StrataIO
+internal import StrataSupport
 
 /// Which segments transactions that are being built take large values over from.
 ///

@@ -1,4 +1,5 @@
 internal import StrataIO
+internal import StrataSupport
 internal import SystemPackage
 
 /// The lock beside a store's directory, which is held while the directory is made, replaced or removed, and while what

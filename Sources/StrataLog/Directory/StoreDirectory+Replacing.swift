@@ -1,4 +1,5 @@
 internal import StrataIO
+internal import StrataSupport
 public import SystemPackage
 
 extension StoreDirectory {

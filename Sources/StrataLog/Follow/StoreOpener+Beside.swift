@@ -1,4 +1,4 @@
-internal import StrataIO
+internal import StrataSupport
 internal import SystemPackage
 
 // Opening a store for reading while another process may be writing it.

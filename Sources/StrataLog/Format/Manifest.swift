@@ -1,4 +1,5 @@
 internal import StrataIO
+internal import StrataSupport
 internal import SystemPackage
 
 /// What saves opening from looking at every file: the store's identity, the newest checkpoint and how far the log is

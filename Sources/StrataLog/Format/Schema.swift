@@ -1,4 +1,4 @@
-internal import StrataIO
+internal import StrataSupport
 
 /// The kind of value in a slot. Raw values are part of the file format.
 public enum ValueKind: UInt8, Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-internal import StrataIO
+internal import StrataSupport
 
 /// All schemas of a store, and the one that rows are read as: rows of earlier versions are lifted to it.
 struct SchemaVersions: Sendable {

@@ -1,4 +1,4 @@
-internal import StrataIO
+internal import StrataSupport
 internal import SystemPackage
 
 /// Reads committed transactions in order, up to the snapshot that was the newest when the reader was made.

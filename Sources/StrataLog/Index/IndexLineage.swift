@@ -1,4 +1,4 @@
-internal import StrataIO
+internal import StrataSupport
 internal import Synchronization
 
 /// What all versions of one index have in common: the lock over their nodes' reference counts, and their memory.

@@ -1,5 +1,5 @@
 internal import CStrataSupport
-internal import StrataIO
+internal import StrataSupport
 internal import Synchronization
 
 /// Memory for the blocks of one cache. Thread-safe.

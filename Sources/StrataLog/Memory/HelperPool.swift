@@ -1,6 +1,6 @@
 internal import CStrataSupport
 internal import Dispatch
-internal import StrataIO
+internal import StrataSupport
 
 /// Threads that do on another core what the caller would else do itself: encode blocks, make sets, touch pages. One
 /// pool for the process, with as many threads as there are processors, however many callers there are; they end when

@@ -1,6 +1,6 @@
 internal import CStrataSupport
 internal import Dispatch
-internal import StrataIO
+internal import StrataSupport
 internal import Synchronization
 
 /// The memory that a process keeps to be faster next time: decoded blocks and columns of all its stores, and threads.

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import StrataIO
+internal import StrataSupport
 internal import Synchronization
 
 extension Snapshot {

@@ -1,4 +1,4 @@
-internal import StrataIO
+internal import StrataSupport
 
 /// What an ordered index is over.
 public struct OrderedIndexDefinition: Hashable, Sendable {

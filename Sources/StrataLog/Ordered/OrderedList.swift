@@ -1,4 +1,5 @@
 internal import StrataIO
+internal import StrataSupport
 
 /// Entries in order, in blocks: all in memory, or in a checkpoint file and read a block at a time. Immutable.
 final class OrderedList: @unchecked Sendable {

@@ -1,4 +1,4 @@
-internal import StrataIO
+internal import StrataSupport
 internal import SystemPackage
 
 // The past, as the schema of then had it.

@@ -1,4 +1,4 @@
-internal import StrataIO
+internal import StrataSupport
 internal import Synchronization
 
 /// Where transactions lie in the log, now and then one: so that a transaction in the middle of a segment is found

@@ -1,4 +1,4 @@
-internal import StrataIO
+internal import StrataSupport
 
 /// By when all transactions up to one were committed, now and then one: times need not ascend, since clocks are set
 /// back, but the latest time so far does. Only what this process came past is known. Safe from any thread.

@@ -1,6 +1,6 @@
 internal import CStrataSupport
-internal import StrataIO
 internal import StrataRuntime
+internal import StrataSupport
 internal import Synchronization
 
 /// Decoded blocks by location, within a budget of bytes. Thread-safe.

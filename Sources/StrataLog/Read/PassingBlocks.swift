@@ -1,4 +1,5 @@
 internal import StrataIO
+internal import StrataSupport
 internal import SystemPackage
 
 /// Blocks for a scan that goes past them once. What is in the cache is taken from there; what is not is read some

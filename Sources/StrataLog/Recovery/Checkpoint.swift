@@ -1,4 +1,5 @@
 internal import StrataIO
+internal import StrataSupport
 internal import SystemPackage
 
 /// A file that holds the index as it was at one point of the log, so that opening replays only what came after.

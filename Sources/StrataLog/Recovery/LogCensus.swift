@@ -1,4 +1,4 @@
-internal import StrataIO
+internal import StrataSupport
 
 /// Counts by entity and postings, made anew from the live rows: a log with holes lacks records that they are sums of.
 enum LogCensus {

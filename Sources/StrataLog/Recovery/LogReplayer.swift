@@ -1,4 +1,4 @@
-internal import StrataIO
+internal import StrataSupport
 internal import SystemPackage
 
 /// Lays the records behind a position of the log over a snapshot: how a store is opened, followed and verified.

@@ -1,4 +1,4 @@
-internal import StrataIO
+internal import StrataSupport
 internal import SystemPackage
 
 /// Reads the segments of a log one by one and names every damaged place in them, those behind damage, too.

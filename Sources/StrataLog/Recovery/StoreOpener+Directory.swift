@@ -1,4 +1,5 @@
 internal import StrataIO
+internal import StrataSupport
 internal import SystemPackage
 
 // The store's directory, the lock in it, and the names of its files.

@@ -1,4 +1,5 @@
 internal import StrataIO
+internal import StrataSupport
 internal import SystemPackage
 
 // The segments as files: their headers, and those that were being made when a process died.

@@ -1,4 +1,5 @@
 internal import StrataIO
+internal import StrataSupport
 internal import SystemPackage
 
 /// Reads a log as far as it is sound, wherever that is, and finds the newest readable row of each object.

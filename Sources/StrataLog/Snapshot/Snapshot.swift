@@ -1,4 +1,4 @@
-internal import StrataIO
+internal import StrataSupport
 
 /// The store as it was after one transaction.
 ///

@@ -1,4 +1,4 @@
-internal import StrataIO
+internal import StrataSupport
 
 /// The next snapshot while transactions are being laid over the one before.
 ///

@@ -1,4 +1,4 @@
-internal import StrataIO
+internal import StrataSupport
 
 /// Which entities a store has and which key space each belongs to, over all its schemas. Immutable.
 final class StoreLayout: Sendable {

@@ -1,4 +1,5 @@
 internal import StrataIO
+internal import StrataSupport
 internal import Synchronization
 
 /// The damaged locations of a store that readers have met since it was opened.

@@ -1,4 +1,5 @@
 internal import StrataIO
+internal import StrataSupport
 
 /// Tells a store that it may rest. The budget refers to this weakly, and to no store, all readers of which would count
 /// references more slowly for it.

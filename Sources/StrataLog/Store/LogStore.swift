@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import StrataIO
+internal import StrataSupport
 internal import Synchronization
 internal import SystemPackage
 

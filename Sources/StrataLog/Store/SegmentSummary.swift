@@ -1,4 +1,4 @@
-internal import StrataIO
+internal import StrataSupport
 internal import SystemPackage
 
 /// One segment of the log, a file.

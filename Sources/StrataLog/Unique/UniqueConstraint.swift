@@ -1,4 +1,4 @@
-internal import StrataIO
+internal import StrataSupport
 
 /// Slots whose values no two objects of some entities may share.
 ///

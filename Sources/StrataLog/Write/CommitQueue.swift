@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import StrataIO
+internal import StrataSupport
 
 /// One commit on its way through the queue.
 final class CommitRequest: @unchecked Sendable {

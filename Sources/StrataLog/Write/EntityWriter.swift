@@ -1,5 +1,5 @@
-internal import StrataIO
 internal import StrataRuntime
+internal import StrataSupport
 
 /// Takes the new rows of one entity in one transaction, column by column.
 ///

@@ -1,4 +1,5 @@
 internal import StrataIO
+internal import StrataSupport
 internal import SystemPackage
 
 /// The writing end of the log: the open segment, what is durable, and what to do when the disk refuses.

@@ -1,4 +1,5 @@
 internal import StrataIO
+internal import StrataSupport
 internal import SystemPackage
 
 /// How long segments are made. A segment is moved and given back whole, so it has to be short compared with the store;

@@ -1,4 +1,4 @@
-internal import StrataIO
+internal import StrataSupport
 internal import Synchronization
 
 /// Changes gathered for one atomic commit.

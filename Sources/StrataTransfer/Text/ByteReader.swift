@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import StrataSupport
 
 /// Reads a file, or the standard input, in pieces. A byte order mark at the beginning is passed over.
 final class ByteReader {

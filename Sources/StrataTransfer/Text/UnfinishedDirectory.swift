@@ -1,5 +1,6 @@
 import Foundation
 import StrataIO
+import StrataSupport
 import SystemPackage
 
 /// A directory with files in it that gets its name when all of them are there: until then it lies beside its place.

@@ -1,5 +1,6 @@
 import Foundation
 import StrataIO
+import StrataSupport
 import StrataTestKit
 import Synchronization
 import SystemPackage

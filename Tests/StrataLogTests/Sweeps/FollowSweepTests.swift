@@ -1,4 +1,4 @@
-import StrataIO
+import StrataSupport
 import StrataTestKit
 import SystemPackage
 import Testing

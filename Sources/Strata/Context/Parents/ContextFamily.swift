@@ -1,5 +1,5 @@
-import StrataIO
 import StrataLog
+import StrataSupport
 import Synchronization
 
 /// What a context that has a parent needs of it.

@@ -1,6 +1,7 @@
 import Foundation
 import StrataIO
 import StrataLog
+import StrataSupport
 import Synchronization
 
 extension NSManagedObjectContext {

@@ -1,6 +1,6 @@
 import Foundation
-import StrataIO
 import StrataLog
+import StrataSupport
 import Synchronization
 
 /// The response to the use of a context, or one of its objects, outside the context's queue.

@@ -1,4 +1,4 @@
-import StrataIO
+import StrataSupport
 
 /// What a context is only asked through to perform a block.
 typealias ContextReference = BackReference<NSManagedObjectContext>

@@ -1,5 +1,5 @@
-import StrataIO
 import StrataLog
+import StrataSupport
 import Synchronization
 
 /// The part of a registry's table that the objects of a large save lie in while another core lets go of them.

@@ -1,8 +1,8 @@
 import CStrataSupport
 import Foundation
-import StrataIO
 import StrataLog
 import StrataRuntime
+import StrataSupport
 import Synchronization
 
 /// One object per row and context: the table that finds the object for a reference, without keeping it alive.

@@ -1,5 +1,6 @@
 import StrataIO
 import StrataLog
+import StrataSupport
 import Synchronization
 
 /// An object's name as contexts of one family tell it each other: a reference, and the store that it counts in.

@@ -1,5 +1,5 @@
-import StrataIO
 import StrataLog
+import StrataSupport
 
 /// Lets go of the objects of a large save on another core.
 ///

@@ -1,6 +1,6 @@
 import Foundation
-import StrataIO
 import StrataLog
+import StrataSupport
 
 // Gathering what changes, until an event ends.
 extension SavePipeline {

@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import StrataSupport
 
 extension FormatPredicateFactory {
     /// A predicate from a string that a user has written.

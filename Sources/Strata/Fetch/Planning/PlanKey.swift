@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import StrataSupport
 
 /// What two requests have in common that are executed by the same plan: everything but the values of their constants.
 ///

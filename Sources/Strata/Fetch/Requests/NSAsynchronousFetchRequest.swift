@@ -1,5 +1,5 @@
 public import Foundation
-import StrataIO
+import StrataSupport
 
 /// Called when an asynchronous fetch has ended, on the context's queue.
 public typealias NSPersistentStoreAsynchronousFetchResultCompletionBlock =

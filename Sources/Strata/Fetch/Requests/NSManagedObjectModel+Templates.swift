@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import StrataSupport
 
 extension NSManagedObjectModel {
     /// The fetch request templates by name. Each is a new request, free to be changed.

@@ -1,5 +1,5 @@
 public import Foundation
-import StrataIO
+import StrataSupport
 import Synchronization
 
 /// The answer to a request that is still being worked on.

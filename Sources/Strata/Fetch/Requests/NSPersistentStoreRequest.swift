@@ -1,5 +1,5 @@
 public import Foundation
-import StrataIO
+import StrataSupport
 
 /// Something that is asked of the stores.
 open class NSPersistentStoreRequest: NSObject, NSCopying {

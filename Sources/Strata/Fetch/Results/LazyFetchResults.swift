@@ -1,6 +1,6 @@
 import Foundation
-import StrataIO
 import StrataLog
+import StrataSupport
 
 /// The objects of a fetch, made when they are asked for: what Core Data's array is for a request with
 /// ``NSFetchRequest/fetchBatchSize``.

@@ -1,6 +1,7 @@
 import Foundation
 import StrataIO
 import StrataLog
+import StrataSupport
 
 /// The column chunks of one store, within a budget of memory of their own.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import StrataSupport
 
 extension NSManagedObject {
     /// The results of a fetched property's request. They are kept until the object is refreshed or becomes a fault, or

@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import StrataSupport
 
 /// What `mutableOrderedSetValue(forKey:)` hands out: an ordered to-many relationship seen as a mutable ordered set.
 ///

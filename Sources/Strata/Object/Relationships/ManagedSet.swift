@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import StrataSupport
 
 /// What `mutableSetValue(forKey:)` hands out: an unordered to-many relationship seen as a mutable set.
 ///

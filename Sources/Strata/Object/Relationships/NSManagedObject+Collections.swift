@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import StrataSupport
 
 extension NSManagedObject {
     final func liveSet(_ key: String) -> NSMutableSet {

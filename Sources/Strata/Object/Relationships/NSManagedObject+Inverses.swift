@@ -1,7 +1,7 @@
 import Foundation
-import StrataIO
 import StrataLog
 import StrataRuntime
+import StrataSupport
 
 // Both ends of a relationship are one fact: every change below changes the two sides together.
 extension NSManagedObject {

@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import StrataSupport
 
 // Changes at a place. Membership goes through addToMany and removeFromMany, which keep the inverse; then the order is
 // brought about.

@@ -1,7 +1,7 @@
 import Foundation
-import StrataIO
 import StrataLog
 import StrataRuntime
+import StrataSupport
 
 extension NSManagedObject {
     /// The object at the other end of a to-one relationship. Fires the fault of this object, not of the other.

@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import StrataSupport
 
 // What accessors of the types that Xcode generates are made of: NSSet and NSOrderedSet.
 

@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import StrataSupport
 
 /// A to-many relationship of one object, to look at and to change: what the accessors that Xcode generates
 /// (`addToTasks(_:)`, `insertIntoTasks(_:at:)` and so on) are made of, in one line each.

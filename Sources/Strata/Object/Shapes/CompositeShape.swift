@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import StrataSupport
 
 /// A composite attribute compiled: its elements are slots of their own, named by their path ("address.street").
 final class CompositeShape {

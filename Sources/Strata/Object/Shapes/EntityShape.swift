@@ -1,5 +1,4 @@
 import Foundation
-import StrataIO
 import StrataLog
 import StrataSupport
 import Synchronization

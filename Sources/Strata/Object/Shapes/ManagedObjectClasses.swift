@@ -1,6 +1,6 @@
 import Foundation
-import StrataIO
 import StrataRuntime
+import StrataSupport
 
 /// Finds the class of an entity's objects by name, without the Objective-C runtime.
 ///

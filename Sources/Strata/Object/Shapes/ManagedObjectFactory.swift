@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import StrataSupport
 
 /// Lets `init(context:)` and `init(entity:insertInto:)` be called for a class that is not known before the program
 /// runs, as in `T(context: context)` with a generic `T`. Only `NSManagedObject` is meant to conform.

@@ -1,5 +1,4 @@
 import Foundation
-import StrataIO
 import StrataSupport
 
 /// All entities of one model, compiled.

@@ -1,6 +1,6 @@
 import Foundation
-import StrataIO
 import StrataRuntime
+import StrataSupport
 import Synchronization
 
 /// Where a property lies in one shape, in one word: shape id (32 bits), whether rows have it (1), slot or relationship

@@ -1,5 +1,5 @@
 import CStrataSupport
-import StrataIO
+import StrataSupport
 
 /// The pieces of memory that overlays are cut from, for all contexts.
 ///

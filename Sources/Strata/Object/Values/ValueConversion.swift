@@ -1,6 +1,6 @@
 import Foundation
-import StrataIO
 import StrataLog
+import StrataSupport
 
 /// Brings what key-value coding is given into the Swift type that a slot keeps.
 enum ValueConversion {

@@ -1,5 +1,5 @@
 public import Foundation
-import StrataIO
+import StrataSupport
 
 /// Lets `observe(_:options:changeHandler:)` know the class that it is called on. Managed objects and contexts conform;
 /// other classes have no key-value observing on Linux.

@@ -1,4 +1,3 @@
-import StrataIO
 import StrataLog
 import StrataSupport
 

@@ -1,4 +1,4 @@
-import StrataIO
+import StrataSupport
 
 /// Wakes those who follow the history of a coordinator's stores.
 final class HistoryWaiters: Sendable {

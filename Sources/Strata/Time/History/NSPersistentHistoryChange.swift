@@ -1,5 +1,5 @@
 public import Foundation
-import StrataIO
+import StrataSupport
 
 /// One object's change in a transaction. May be read from any thread.
 open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {

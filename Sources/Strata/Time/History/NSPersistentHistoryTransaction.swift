@@ -1,5 +1,5 @@
 public import Foundation
-import StrataIO
+import StrataSupport
 
 /// One save or batch request, as the history has it.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import StrataSupport
 
 /// What the history tells of a transaction besides its changes. Its changes hold it, and so can name the transaction
 /// when nobody holds that any more.

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import StrataIO
 import StrataLog
+import StrataSupport
 import StrataTestKit
 import Testing
 

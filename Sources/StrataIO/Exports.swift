@@ -1,2 +1,0 @@
-// Locks and programmer errors: whoever uses this module uses them, too.
-@_exported public import StrataSupport
