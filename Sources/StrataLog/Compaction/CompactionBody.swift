@@ -20,7 +20,7 @@ struct CompactionBody {
 
     struct AbsentKeys {
         var entity: UInt16
-        var keys: [UInt64]
+        var keys: IntegerList
     }
 
     struct ArchivedTransaction {
@@ -77,8 +77,7 @@ struct CompactionBody {
 
     init() {}
 
-    /// - Parameter bounds: what the log before it allows it to claim.
-    init(_ bytes: UnsafeRawBufferPointer, within bounds: ChangeBounds = .none) throws(MalformedBytes) {
+    init(_ bytes: UnsafeRawBufferPointer) throws(MalformedBytes) {
         var reader = ByteReader(bytes)
         for _ in 0..<(try reader.readCount(minimumByteCount: 4)) {
             let word = try reader.read(UInt32.self)
@@ -93,13 +92,13 @@ struct CompactionBody {
         ageSequence = try reader.read()
         guard ageSequence <= RecordHeader.maximumSequence else { throw reader.malformed("age") }
         for block in blocks where block.role == .updated { rows.append(try Self.readRows(&reader)) }
-        var room = bounds.objectMaximum(blockCount: blocks.count)
+        var room = TransactionBody.maximumCount
         for _ in 0..<(try reader.readCount(minimumByteCount: 6)) {
             absent.append(try Self.readAbsent(&reader, &room))
         }
-        room = TransactionBody.maximumCount
+        var bounds = ChangeBounds()
         for _ in 0..<(try reader.readCount(minimumByteCount: 28)) {
-            let transaction = try Self.readTransaction(&reader, blockCount: blocks.count, &room)
+            let transaction = try Self.readTransaction(&reader, blockCount: blocks.count, &bounds)
             guard transaction.sequence == transactions.last.map({ $0.sequence + 1 }) ?? transaction.sequence else {
                 throw reader.malformed("archived transactions out of order")
             }
@@ -116,7 +115,7 @@ struct CompactionBody {
         guard rowCount > 0, rowCount <= BlockFormat.rowsMaximum, count <= rowCount, low > 0, low <= high,
             high <= ObjectRef.maximumKey
         else { throw reader.malformed("table of \(rowCount) rows") }
-        let excluded = try IntegerColumn.read(count: count, from: &reader)
+        let excluded = Array(try IntegerColumn.read(count: count, from: &reader))
         guard excluded.allSatisfy({ $0 < UInt64(rowCount) }),
             zip(excluded, excluded.dropFirst()).allSatisfy({ $0 < $1 })
         else { throw reader.malformed("excluded rows") }
@@ -130,15 +129,11 @@ struct CompactionBody {
         let count = Int(try reader.read(UInt32.self))
         guard count <= room else { throw reader.malformed("\(count) absent keys") }
         room -= count
-        let keys = try IntegerColumn.read(count: count, from: &reader)
-        guard keys.allSatisfy({ $0 > 0 && $0 <= ObjectRef.maximumKey }) else {
-            throw reader.malformed("primary key out of range")
-        }
-        return AbsentKeys(entity: entity, keys: keys)
+        return AbsentKeys(entity: entity, keys: try TransactionBody.readKeys(count, &reader))
     }
 
     private static func readTransaction(
-        _ reader: inout ByteReader, blockCount: Int, _ room: inout Int
+        _ reader: inout ByteReader, blockCount: Int, _ bounds: inout ChangeBounds
     ) throws(MalformedBytes) -> ArchivedTransaction {
         let sequence = try reader.read(UInt64.self)
         guard sequence > 0, sequence <= RecordHeader.maximumSequence else {
@@ -149,7 +144,7 @@ struct CompactionBody {
             contextName: try reader.readString(), changes: [])
         for _ in 0..<(try reader.readCount(minimumByteCount: 7)) {
             transaction.changes.append(
-                try TransactionBody.readChange(&reader, blockCount: blockCount, &room))
+                try TransactionBody.readChange(&reader, blockCount: blockCount, &bounds))
         }
         return transaction
     }

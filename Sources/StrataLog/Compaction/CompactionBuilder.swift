@@ -125,10 +125,10 @@ final class CompactionBuilder {
         rows.cachedCount = 0
     }
 
-    func append(absent keys: [UInt64], entity: UInt16) throws(StoreError) {
+    func append(absent keys: IntegerList, entity: UInt16) throws(StoreError) {
         for start in stride(from: 0, to: keys.count, by: 1 << 16) {
             prepared.absent.append(
-                .init(entity: entity, keys: Array(keys[start..<min(start + 1 << 16, keys.count)])))
+                .init(entity: entity, keys: keys.part(start..<min(start + 1 << 16, keys.count))))
             if prepared.absent.count >= 8 { try commit() }
         }
     }

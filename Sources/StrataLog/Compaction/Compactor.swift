@@ -189,8 +189,13 @@ final class Compactor {
             guard !older.isEmpty else { continue }
             let layout = store.snapshot.layout
             var deletions: [UInt16: [UInt64]] = [:]
-            func add(_ keys: [UInt64], _ entity: UInt16) {
+            var runs: [UInt16: [ClosedRange<UInt64>]] = [:]
+            func add(_ keys: IntegerList, _ entity: UInt16) {
                 guard let root = layout.root(ofEntity: entity) else { return }
+                if let range = keys.consecutiveRange {
+                    runs[entity, default: []] += KeyCover.parts(of: range, in: older.compactMap { $0.cover[root] })
+                    return
+                }
                 for key in keys where older.contains(where: { $0.mayHaveRow(root: root, key: key) }) {
                     deletions[entity, default: []].append(key)
                 }
@@ -204,7 +209,13 @@ final class Compactor {
                 }
             }
             for (entity, keys) in deletions.sorted(by: { $0.key < $1.key }) {
-                try builder.append(absent: keys.sorted(), entity: entity)
+                try builder.append(absent: IntegerList(keys.sorted()), entity: entity)
+            }
+            for (entity, ranges) in runs.sorted(by: { $0.key < $1.key }) {
+                for range in ranges {
+                    let keys = IntegerList(from: range.lowerBound, step: 1, count: range.count)
+                    try builder.append(absent: keys, entity: entity)
+                }
             }
         }
         try builder.commit()

@@ -20,6 +20,26 @@ struct KeyCover: Hashable, Sendable {
         return low < ranges.count && ranges[low].contains(key)
     }
 
+    /// The parts of a range that covers have, ascending and apart.
+    ///
+    /// - Complexity: O(n log n) in the covers' ranges
+    static func parts(of range: ClosedRange<UInt64>, in covers: [KeyCover]) -> [ClosedRange<UInt64>] {
+        let found = covers.flatMap(\.ranges).filter { $0.overlaps(range) }.map { $0.clamped(to: range) }
+        return merged(found)
+    }
+
+    private static func merged(_ ranges: [ClosedRange<UInt64>]) -> [ClosedRange<UInt64>] {
+        var merged: [ClosedRange<UInt64>] = []
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = merged.last, range.lowerBound <= last.upperBound + 1 {
+                merged[merged.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+            } else {
+                merged.append(range)
+            }
+        }
+        return merged
+    }
+
     /// Gathers keys and ranges, in any order.
     struct Builder {
         private var groups: Set<UInt64> = []
@@ -31,19 +51,8 @@ struct KeyCover: Hashable, Sendable {
 
         func finish() -> KeyCover {
             let mask = (1 << KeyCover.groupBits) - 1 as UInt64
-            let all =
-                (ranges
-                + groups.map { $0 << KeyCover.groupBits...($0 << KeyCover.groupBits | mask) })
-                .sorted { $0.lowerBound < $1.lowerBound }
-            var merged: [ClosedRange<UInt64>] = []
-            for range in all {
-                if let last = merged.last, range.lowerBound <= last.upperBound + 1 {
-                    merged[merged.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
-                } else {
-                    merged.append(range)
-                }
-            }
-            return KeyCover(ranges: Self.reduced(merged))
+            let all = ranges + groups.map { $0 << KeyCover.groupBits...($0 << KeyCover.groupBits | mask) }
+            return KeyCover(ranges: Self.reduced(KeyCover.merged(all)))
         }
 
         /// Joins ranges over the smallest gaps until there are few enough.

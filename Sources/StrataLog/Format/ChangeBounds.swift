@@ -1,37 +1,45 @@
-/// How many changes a record may claim: constant columns take no bytes, so that a record's length bounds nothing, but
-/// what is changed must be there.
+/// What a record may claim. Columns of equal or consecutive integers take no bytes, so that a record's length bounds
+/// nothing; but what came has a row in its blocks, what goes must have been there, and a reference changes with an
+/// object.
+///
+/// Every reader of bodies goes by the room that blocks give; those who lay one record over the other also by what is
+/// there. Where a log's beginning has been compacted away that is not known: then integers that take no bytes are
+/// passed over as such, at a cost that goes by what is there.
 struct ChangeBounds {
-    /// Objects that the store has given keys to, before the record.
-    var keyCount: Int
-    /// References of one object.
-    var referencesPerObject: Int
+    /// How many objects more may be said to be new, or updated, or gone.
+    private var insertMaximum: Int
+    private var updateMaximum: Int
+    private var changeMaximum = TransactionBody.maximumCount
 
-    /// As much as the format allows.
-    static let none = ChangeBounds(keyCount: TransactionBody.maximumCount, referencesPerObject: 1)
+    /// For a table of changes whose rows lie elsewhere, as in an archive.
+    init() {
+        insertMaximum = TransactionBody.maximumCount
+        updateMaximum = TransactionBody.maximumCount
+    }
 
-    /// How many keys a store has given out, as far as that bounds anything.
-    static func keyCount(_ storeState: StoreState) -> Int {
-        storeState.nextKeys.reduce(0) { count, range in
-            min(count + Int(clamping: range.next - 1), TransactionBody.maximumCount)
+    /// For a record with so many blocks of new and of updated rows.
+    init(insertedBlockCount: Int, updatedBlockCount: Int) {
+        insertMaximum = insertedBlockCount * BlockFormat.rowsMaximum
+        updateMaximum = updatedBlockCount * BlockFormat.rowsMaximum
+    }
+
+    /// Takes room for changes of one kind; false where there is not so much.
+    mutating func take(_ count: Int, _ kind: ChangeKind) -> Bool {
+        changeMaximum -= count
+        switch kind {
+        case .insert: insertMaximum -= count
+        case .update: updateMaximum -= count
+        case .delete: break
         }
+        return changeMaximum >= 0 && insertMaximum >= 0 && updateMaximum >= 0
     }
 
     /// The most references that an object of a store's schemas has.
-    static func referencesPerObject(_ schemas: [NumberedSchema]) -> Int {
+    static func referencesPerObject(_ schemas: some Sequence<NumberedSchema>) -> Int {
         var most = 1
         for schema in schemas {
             for entity in schema.schema.entities { most = max(most, entity.slots.count { $0.postingsID != 0 }) }
         }
         return most
-    }
-
-    /// Objects that a record with so many blocks may change.
-    func objectMaximum(blockCount: Int) -> Int {
-        min(keyCount + blockCount * BlockFormat.rowsMaximum, TransactionBody.maximumCount)
-    }
-
-    /// References that such a record may change: an object loses one and gets another.
-    func referenceMaximum(blockCount: Int) -> Int {
-        min(objectMaximum(blockCount: blockCount) * 2 * referencesPerObject, TransactionBody.maximumCount)
     }
 }

@@ -48,32 +48,26 @@ package enum IntegerColumn {
     }
 
     /// - Throws: ``MalformedBytes`` when the bytes cannot hold `count` values. Allocates at most 8 bytes a value, after
-    ///   checking (constant and consecutive columns take no bytes a value, so the caller bounds `count`).
-    package static func read(count: Int, from reader: inout ByteReader) throws(MalformedBytes) -> [UInt64] {
+    ///   checking; nothing for constant and consecutive columns.
+    package static func read(count: Int, from reader: inout ByteReader) throws(MalformedBytes) -> IntegerList {
         guard count > 0 else { return [] }
         let width = try reader.read(UInt8.self)
         let base = try reader.read(UInt64.self)
-        // Arrays grow by appending: other ways to make one look up its type each time, which counts for short ones.
-        var values: [UInt64] = []
         if width == consecutive {
             guard UInt64.max - base >= UInt64(count) else { throw reader.malformed("consecutive values overflow") }
-            values.reserveCapacity(count)
-            for index in 0..<UInt64(count) { values.append(base + index) }
-            return values
+            return IntegerList(from: base, step: 1, count: count)
         }
         guard width <= 64 else { throw reader.malformed("bit width \(width)") }
-        if width == 0 {
-            values.reserveCapacity(count)
-            for _ in 0..<count { values.append(base) }
-            return values
-        }
+        if width == 0 { return IntegerList(from: base, step: 0, count: count) }
         let bits = Int(width)
         let (bitCount, overflow) = count.multipliedReportingOverflow(by: bits)
         guard !overflow else { throw reader.malformed("count \(count) is impossible") }
         let packed = try reader.read(count: (bitCount + 7) / 8)
+        // Arrays grow by appending: other ways to make one look up its type each time, which counts for short ones.
+        var values: [UInt64] = []
         values.reserveCapacity(count)
         unpack(packed, count: count, bits: bits) { values.append(base &+ $0) }
-        return values
+        return IntegerList(values)
     }
 
     /// Calls a closure with each packed value.

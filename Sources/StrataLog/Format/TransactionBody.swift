@@ -35,8 +35,44 @@ struct TransactionBody {
     }
 
     struct PostingChanges {
-        var postingsID: UInt16
-        var changes: [PostingChange]
+        let postingsID: UInt16
+        private let removals: IntegerList
+        private let targets: IntegerList
+        private let referrers: IntegerList
+
+        var count: Int { removals.count }
+
+        init(postingsID: UInt16, changes: [PostingChange]) {
+            self.postingsID = postingsID
+            removals = IntegerList(changes.map { $0.isRemoval ? 1 : 0 })
+            targets = IntegerList(changes.map { $0.target.rawValue })
+            referrers = IntegerList(changes.map { $0.referrer.rawValue })
+        }
+
+        init(from reader: inout ByteReader, room: inout Int) throws(MalformedBytes) {
+            postingsID = try reader.read(UInt16.self)
+            let count = try TransactionBody.readGroupCount(&reader)
+            guard count <= room else {
+                throw reader.malformed("\(count) references in one group, where there is room for \(room)")
+            }
+            room -= count
+            removals = try IntegerColumn.read(count: count, from: &reader)
+            targets = try IntegerColumn.read(count: count, from: &reader)
+            referrers = try IntegerColumn.read(count: count, from: &reader)
+        }
+
+        /// - Complexity: O(n): as long as the record claims.
+        func changes() -> [PostingChange] {
+            var changes: [PostingChange] = []
+            changes.reserveCapacity(count)
+            for index in 0..<count {
+                changes.append(
+                    PostingChange(
+                        target: ObjectRef(rawValue: targets[index]), referrer: ObjectRef(rawValue: referrers[index]),
+                        isRemoval: removals[index] != 0))
+            }
+            return changes
+        }
     }
 
     /// Changes of one kind to objects of one entity, with the same changed slots.
@@ -44,9 +80,9 @@ struct TransactionBody {
         var entity: UInt16
         var kind: ChangeKind
         var changed: SlotSet
-        var keys: [UInt64]
+        var keys: IntegerList
         /// For updates and deletes, parallel to `keys`: the sequence number of the row that was replaced.
-        var replacedSequences: [UInt64]
+        var replacedSequences: IntegerList
         /// For deletes: which of the record's blocks hold the preserved values, rows parallel to `keys`.
         var tombstoneBlocks: [Int]
     }
@@ -69,7 +105,7 @@ struct TransactionBody {
         writer.append(blocks: blocks)
         writer.append(largeValueByteCounts: largeValueByteCounts)
         writer.beginPostings()
-        for list in postings { writer.append(list.changes, postingsID: list.postingsID) }
+        for list in postings { writer.append(list.changes(), postingsID: list.postingsID) }
         writer.beginChanges()
         for change in changes {
             writer.append(
@@ -81,8 +117,7 @@ struct TransactionBody {
 
     init() {}
 
-    /// - Parameter bounds: what the log before it allows it to claim.
-    init(_ bytes: UnsafeRawBufferPointer, within bounds: ChangeBounds = .none) throws(MalformedBytes) {
+    init(_ bytes: UnsafeRawBufferPointer) throws(MalformedBytes) {
         var reader = ByteReader(bytes)
         author = try reader.readString()
         contextName = try reader.readString()
@@ -94,39 +129,26 @@ struct TransactionBody {
         for _ in 0..<(try reader.readCount(minimumByteCount: 4)) {
             largeValueByteCounts.append(Int(try reader.read(UInt32.self)) * Location.alignmentBytes)
         }
-        var room = bounds.referenceMaximum(blockCount: blocks.count)
+        var room = Self.maximumCount
         for _ in 0..<(try reader.readCount(minimumByteCount: 6)) {
-            postings.append(try Self.readPostings(&reader, &room))
+            postings.append(try PostingChanges(from: &reader, room: &room))
         }
-        room = bounds.objectMaximum(blockCount: blocks.count)
+        var bounds = ChangeBounds(
+            insertedBlockCount: blocks.count { $0.role == .inserted },
+            updatedBlockCount: blocks.count { $0.role == .updated })
         for _ in 0..<(try reader.readCount(minimumByteCount: 7)) {
-            changes.append(try Self.readChange(&reader, blockCount: blocks.count, &room))
+            changes.append(try Self.readChange(&reader, blockCount: blocks.count, &bounds))
         }
-    }
-
-    private static func readPostings(
-        _ reader: inout ByteReader, _ room: inout Int
-    ) throws(MalformedBytes) -> PostingChanges {
-        let postingsID = try reader.read(UInt16.self)
-        let count = try readChangeCount(&reader, &room)
-        let removals = try IntegerColumn.read(count: count, from: &reader)
-        let targets = try IntegerColumn.read(count: count, from: &reader)
-        let referrers = try IntegerColumn.read(count: count, from: &reader)
-        var changes: [PostingChange] = []
-        changes.reserveCapacity(count)
-        for index in 0..<count {
-            changes.append(
-                PostingChange(
-                    target: ObjectRef(rawValue: targets[index]), referrer: ObjectRef(rawValue: referrers[index]),
-                    isRemoval: removals[index] != 0))
-        }
-        return PostingChanges(postingsID: postingsID, changes: changes)
     }
 
     /// Passes over a list of relationship changes.
     static func skipPostings(_ reader: inout ByteReader, _ room: inout Int) throws(MalformedBytes) {
         _ = try reader.read(UInt16.self)
-        let count = try readChangeCount(&reader, &room)
+        let count = try readGroupCount(&reader)
+        guard count <= room else {
+            throw reader.malformed("\(count) references in one group, where there is room for \(room)")
+        }
+        room -= count
         for _ in 0..<3 { try IntegerColumn.skip(count: count, in: &reader) }
     }
 
@@ -134,22 +156,22 @@ struct TransactionBody {
     ///
     /// - Parameters:
     ///   - blockCount: how many blocks the record has.
-    ///   - room: how many changes more the transaction may have.
+    ///   - bounds: how many changes more the transaction may have.
     static func readChange(
-        _ reader: inout ByteReader, blockCount: Int, _ room: inout Int
+        _ reader: inout ByteReader, blockCount: Int, _ bounds: inout ChangeBounds
     ) throws(MalformedBytes) -> ChangeRecord {
         let entity = try reader.read(UInt16.self)
         guard let kind = ChangeKind(rawValue: try reader.read()) else { throw reader.malformed("change kind") }
-        let count = try readChangeCount(&reader, &room)
-        let keys = try IntegerColumn.read(count: count, from: &reader)
-        guard keys.allSatisfy({ $0 > 0 && $0 <= ObjectRef.maximumKey }) else {
-            throw reader.malformed("primary key out of range")
+        let count = try readGroupCount(&reader)
+        guard bounds.take(count, kind) else {
+            throw reader.malformed("\(count) \(kind)s in one group, for which the record has no room")
         }
+        let keys = try readKeys(count, &reader)
         var change = ChangeRecord(
             entity: entity, kind: kind, changed: SlotSet(), keys: keys, replacedSequences: [], tombstoneBlocks: [])
         if kind != .insert {
             change.replacedSequences = try IntegerColumn.read(count: count, from: &reader)
-            guard change.replacedSequences.allSatisfy({ $0 > 0 }) else { throw reader.malformed("replaced sequence") }
+            guard change.replacedSequences.bounds?.lowerBound != 0 else { throw reader.malformed("replaced sequence") }
         }
         if kind == .update {
             let slotCount = try reader.read(UInt16.self)
@@ -166,19 +188,30 @@ struct TransactionBody {
                 guard block < blockCount else { throw reader.malformed("tombstone block \(block)") }
                 change.tombstoneBlocks.append(block)
             }
+            let preserved = change.tombstoneBlocks.count * BlockFormat.rowsMaximum
+            guard preserved == 0 || count <= preserved else {
+                throw reader.malformed("\(count) deletions, whose blocks have preserved values of \(preserved) at most")
+            }
         }
         return change
     }
 
-    /// - Parameter room: how many changes more the transaction may have.
-    private static func readChangeCount(
-        _ reader: inout ByteReader, _ room: inout Int
-    ) throws(MalformedBytes) -> Int {
+    private static func readGroupCount(_ reader: inout ByteReader) throws(MalformedBytes) -> Int {
         let count = Int(try reader.read(UInt32.self))
-        guard count <= groupMaximumCount, count <= room else {
-            throw reader.malformed("\(count) changes in one group, where there is room for \(room)")
-        }
-        room -= count
+        guard count <= groupMaximumCount else { throw reader.malformed("\(count) changes in one group") }
         return count
+    }
+
+    /// Reads primary keys of different objects.
+    static func readKeys(_ count: Int, _ reader: inout ByteReader) throws(MalformedBytes) -> IntegerList {
+        let keys = try IntegerColumn.read(count: count, from: &reader)
+        guard let bounds = keys.bounds else { return keys }
+        guard bounds.lowerBound > 0, bounds.upperBound <= ObjectRef.maximumKey else {
+            throw reader.malformed("primary key out of range")
+        }
+        guard !keys.isRepetition else {
+            throw reader.malformed("object \(bounds.lowerBound) is named \(count) times in one group")
+        }
+        return keys
     }
 }

@@ -21,18 +21,32 @@ struct HistoryBody {
         for _ in 0..<(try reader.readCount(minimumByteCount: 6)) {
             try TransactionBody.skipPostings(&reader, &room)
         }
-        room = TransactionBody.maximumCount
+        var bounds = Self.bounds(blocks)
         let count = try reader.readCount(minimumByteCount: 7)
         groups.reserveCapacity(count)
         var offsets: [Int] = []
         for index in 0..<count {
-            let change = try TransactionBody.readChange(&reader, blockCount: blockCount, &room)
+            let change = try TransactionBody.readChange(&reader, blockCount: blockCount, &bounds)
             groups.append(ChangeGroup(change, tombstones: []))
             if !change.tombstoneBlocks.isEmpty {
                 if offsets.isEmpty { offsets = Self.offsets(blocks) }
                 tombstones.append((index, change.tombstoneBlocks.map { offsets[$0] }))
             }
         }
+    }
+
+    /// What the table of pieces gives room for.
+    private static func bounds(_ table: UnsafeRawBufferPointer) -> ChangeBounds {
+        var counts = (inserted: 0, updated: 0)
+        for position in stride(from: 0, to: table.count, by: 4) {
+            let word = UInt32(littleEndian: table.loadUnaligned(fromByteOffset: position, as: UInt32.self))
+            switch TransactionBody.BlockRole(rawValue: word >> 30) {
+            case .inserted: counts.inserted += 1
+            case .updated: counts.updated += 1
+            case .tombstone, nil: break
+            }
+        }
+        return ChangeBounds(insertedBlockCount: counts.inserted, updatedBlockCount: counts.updated)
     }
 
     /// Where each block begins: behind those before it.

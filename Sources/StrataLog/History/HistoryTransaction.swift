@@ -22,11 +22,11 @@ public struct ChangeGroup: Sendable {
     /// Whether the objects were inserted, updated or deleted.
     public var kind: ChangeKind
     /// Primary keys of the objects.
-    public var keys: [UInt64]
+    public var keys: IntegerList
     /// For updates: the slots whose values differ from those before, the same for all of the group.
     public var changed: SlotSet
     /// For updates and deletes, parallel to `keys`: the transaction that had written the row that was replaced.
-    public var replacedSequences: [UInt64]
+    public var replacedSequences: IntegerList
     /// For deletes of entities that preserve values: blocks whose rows, taken together, are parallel to `keys` and
     /// have the preserved slots set.
     public var tombstones: [Block]

@@ -106,6 +106,49 @@ package final class IndexEdit {
         if !location.isAbsent { maximumKey = max(maximumKey, firstKey + UInt64(count) - 1) }
     }
 
+    /// Removes all keys of a range.
+    ///
+    /// - Returns: those that had a location.
+    /// - Throws: as ``location(of:)``, for pages in the checkpoint.
+    /// - Complexity: O(keys in pages that are there); of the other pages, 64 or more are passed over at once.
+    func removeAll(in range: ClosedRange<UInt64>) throws(StoreError) -> [UInt64] {
+        var removed: [UInt64] = []
+        try forEachPage(in: range) { keys throws(StoreError) in
+            let before = removed.count
+            for key in keys where try !location(of: key).isAbsent { removed.append(key) }
+            if removed.count > before { setRun(firstKey: keys.lowerBound, count: keys.count, location: .absent) }
+            return true
+        }
+        if let failure { throw failure }
+        return removed
+    }
+
+    /// Whether no key of a range has a location.
+    ///
+    /// - Throws: as ``location(of:)``.
+    /// - Complexity: O(keys in pages that are there)
+    func isEmpty(in range: ClosedRange<UInt64>) throws(StoreError) -> Bool {
+        var isEmpty = true
+        try forEachPage(in: range) { keys throws(StoreError) in
+            for key in keys where try !location(of: key).isAbsent { isEmpty = false }
+            return isEmpty
+        }
+        return isEmpty
+    }
+
+    /// Calls the body with the part of a range in each page that is there; false stops.
+    private func forEachPage(
+        in range: ClosedRange<UInt64>, _ body: (ClosedRange<UInt64>) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        var key = range.lowerBound
+        while key <= range.upperBound {
+            let shift = tree.emptyShift(at: key)
+            let last = min(key | ((1 << (shift ?? IndexNode.pageBits)) - 1), range.upperBound)
+            if shift == nil, try !body(key...last) { return }
+            key = last + 1
+        }
+    }
+
     /// The version with all changes. The edit must not be used afterwards.
     ///
     /// - Throws: the first error that came up while pages were read from the checkpoint; no version is made.

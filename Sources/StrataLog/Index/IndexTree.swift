@@ -37,6 +37,20 @@ struct IndexTree {
         return node
     }
 
+    /// How many low bits of a key may differ without there being a page for it; nil where it has one.
+    func emptyShift(at key: UInt64) -> UInt64? {
+        guard covers(key) else { return 48 }
+        var node = root
+        var shift = topShift
+        while true {
+            let child = IndexNode.slot(node, Self.slotNumber(key, shift)).pointee.load(ordering: .relaxed)
+            if child == 0 { return shift }
+            if shift == IndexNode.pageBits { return nil }
+            node = IndexNode.pointer(child)
+            shift -= IndexNode.fanoutBits
+        }
+    }
+
     @inline(__always)
     func location(of key: UInt64, _ pages: PageLoader) throws(StoreError) -> Location {
         guard let directory = directory(of: key) else { return .absent }

@@ -22,12 +22,24 @@ struct LogReplayer {
     private(set) var byteCount = 0
     private(set) var blockCount = 0
     private(set) var rowCount = 0
+    /// References that the records have changed.
+    private(set) var referenceCount = 0
+    /// How often the schemas that had come made it finish what it had so far.
+    private(set) var adoptionCount = 0
     private var layout: StoreLayout
-    /// Of the schemas that have been read.
+    /// Of the schemas that it goes by.
     private var referencesPerObject: Int
     private var ordered: OrderedReplay
+    /// Whether records are missing, since they were compacted away, so that counts and postings have to be made anew;
+    /// see ``LogCensus``.
+    private var isPartial: Bool
+    /// The schemas that it goes by: those that have been read since come when rows do.
+    private var adopted: [NumberedSchema]
+    /// Those that have been the newest since.
+    private var steps: [NumberedSchema] = []
 
-    init(base: Snapshot, storeState: StoreState, durable: LogPosition) {
+    /// - Parameter isPartial: whether records before the base, which it does not have, were compacted away.
+    init(base: Snapshot, storeState: StoreState, durable: LogPosition, isPartial: Bool = false) {
         source = base.source
         edit = SnapshotEdit(base: base)
         self.storeState = storeState
@@ -36,10 +48,18 @@ struct LogReplayer {
         ordered = OrderedReplay(base)
         end = LogWriter.End(position: base.end, sequence: base.sequence, checksum: base.checksum)
         self.durable = durable
+        self.isPartial = isPartial
+        adopted = storeState.schemas
     }
 
     /// Reads one segment from the current end on, up to the reader's limit.
     mutating func replay(_ reader: RecordReader) throws(StoreError) -> Stop {
+        let stop = try replayRecords(reader)
+        try adoptSchemas()
+        return stop
+    }
+
+    private mutating func replayRecords(_ reader: RecordReader) throws(StoreError) -> Stop {
         while end.position.offset < reader.limit {
             let offset = end.position.offset
             guard let header = try reader.header(at: offset) else {
@@ -52,12 +72,11 @@ struct LogReplayer {
             guard let bytes = try reader.record(header, at: offset) else {
                 return .bad(corrupt("the segment ends inside a record", reader.segment, offset))
             }
+            if header.kind == .transaction || header.kind == .compaction { try adoptSchemas() }
             let contents: RecordContents
             do throws(StoreError) {
                 contents = try RecordContents(
-                    bytes, header: header, segment: reader.segment, offset: offset, source: source,
-                    within: ChangeBounds(
-                        keyCount: ChangeBounds.keyCount(storeState), referencesPerObject: referencesPerObject))
+                    bytes, header: header, segment: reader.segment, offset: offset, source: source)
             } catch {
                 // The disk refusing to read is no damage that could be cut off.
                 guard error.code != .io else { throw error }
@@ -127,6 +146,7 @@ struct LogReplayer {
             position: LogPosition(segment: header.segment, offset: SegmentHeader.byteCount),
             sequence: header.previousSequence, checksum: header.previousChecksum)
         durable = max(durable, end.position)
+        isPartial = true
         edit.note(sequence: header.previousSequence, timestampNanoseconds: edit.timestampNanoseconds)
     }
 
@@ -135,15 +155,22 @@ struct LogReplayer {
         case .preamble(var storeState):
             // A preamble repeats which segments are gone, but not where archives are.
             for archive in self.storeState.compaction.archives { storeState.compaction.add(archive) }
-            try adopt(storeState)
+            if storeState.schemas != self.storeState.schemas, let newest = storeState.schemas.last {
+                steps.append(newest)
+            }
+            self.storeState = storeState
         case .compaction(let body, let blocks):
             try apply(body, blocks, at: end.position)
         case .retirement(let retirement):
             storeState.compaction.apply(retirement)
         case .schema(let schema):
-            var storeState = storeState
+            if let last = storeState.schemas.last, schema.version <= last.version {
+                throw corrupt(
+                    "schema version \(schema.version) comes after version \(last.version)", end.position.segment,
+                    end.position.offset)
+            }
             storeState.schemas.append(schema)
-            try adopt(storeState)
+            steps.append(schema)
         case .metadata(let bytes):
             storeState.metadata = bytes
         case .transaction(let body, let blocks):
@@ -153,22 +180,34 @@ struct LogReplayer {
         }
     }
 
-    private mutating func adopt(_ new: StoreState) throws(StoreError) {
-        let before = storeState.schemas
-        storeState = new
-        guard new.schemas != before else { return }
-        source.setSchemas(new.schemas)
-        layout = StoreLayout(new.schemas)
-        referencesPerObject = ChangeBounds.referencesPerObject(new.schemas)
+    /// Goes by the schemas that have been read. This is put off until rows come: many schemas in a row cost what they
+    /// are long, and not each of them what all before it are.
+    private mutating func adoptSchemas() throws(StoreError) {
+        guard !steps.isEmpty else { return }
+        defer { steps = [] }
+        let new = storeState.schemas
+        source.setSchemas(new)
+        let known = adopted.count
+        if new.starts(with: adopted) {
+            layout = layout.adding(new[known...]) ?? StoreLayout(new)
+            referencesPerObject = max(referencesPerObject, ChangeBounds.referencesPerObject(new[known...]))
+        } else {
+            layout = StoreLayout(new)
+            referencesPerObject = ChangeBounds.referencesPerObject(new)
+        }
         let snapshot = try edit.finish(end: end.position, checksum: end.checksum)
-        edit = SnapshotEdit(
-            base: snapshot.with(snapshot.ordered.lifted(from: before, to: new.schemas)), layout: layout)
-        edit.retire(by: new.schemas)
-        ordered.lift(from: before, to: new.schemas)
+        edit = SnapshotEdit(base: snapshot.with(snapshot.ordered.lifted(from: adopted, to: new)), layout: layout)
+        if let first = new.first(where: \.schema.isMigration)?.version {
+            edit.retire(by: steps.filter { $0.version >= first }.map(\.schema))
+        }
+        ordered.lift(from: adopted, to: new)
+        adopted = new
+        adoptionCount += 1
     }
 
     private mutating func apply(_ body: TransactionBody, _ blocks: [RecordContents.LocatedBlock]) throws(StoreError) {
         var references: [UInt16: [PostingChange]] = [:]
+        let rowsBefore = rowCount
         for placed in blocks where placed.role != .tombstone {
             let block = placed.block
             let keys = (0..<block.rowCount).map { block.key($0) }
@@ -184,19 +223,36 @@ struct LogReplayer {
             }
         }
         for (id, changes) in references { try edit.change(id, changes) }
+        var objectCount = rowCount - rowsBefore
         for change in body.changes where change.kind == .delete {
             try expectKnown(change.keys, of: change.entity)
-            try edit.remove(change.keys, entity: change.entity)
-            ordered.touch(change.keys, root: layout.root(ofEntity: change.entity))
+            // What is said to be gone and was not there takes nothing from here on.
+            let gone = try edit.remove(present: change.keys, entity: change.entity)
+            ordered.touch(gone, root: layout.root(ofEntity: change.entity))
+            objectCount += gone.count
         }
-        for list in body.postings {
-            try edit.change(list.postingsID, list.changes)
+        try applyPostings(of: body, objectCount: objectCount)
+    }
+
+    /// - Parameter objectCount: how many objects have come, changed or gone.
+    private mutating func applyPostings(of body: TransactionBody, objectCount: Int) throws(StoreError) {
+        // They are made anew.
+        if isPartial { return }
+        let count = body.postings.reduce(0) { $0 + $1.count }
+        // Each object loses one and gets another.
+        let maximum = objectCount * 2 * referencesPerObject
+        guard count <= maximum else {
+            throw corrupt(
+                "\(count) references are said to have changed, where the objects that have can account for \(maximum)",
+                end.position.segment, end.position.offset)
         }
+        referenceCount += count
+        for list in body.postings { try edit.change(list.postingsID, list.changes()) }
     }
 
     /// Keys beyond the greatest that was given out belong to no object that could go.
-    private func expectKnown(_ keys: [UInt64], of entity: UInt16) throws(StoreError) {
-        guard let greatest = keys.max() else { return }
+    private func expectKnown(_ keys: IntegerList, of entity: UInt16) throws(StoreError) {
+        guard let greatest = keys.bounds?.upperBound else { return }
         let root = layout.root(ofEntity: entity)
         let next = storeState.nextKeys.first { $0.root == root }?.next ?? 1
         guard greatest < next else {

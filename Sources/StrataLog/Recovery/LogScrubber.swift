@@ -9,6 +9,8 @@ struct LogScrubber {
     private let source: BlockSource
     private(set) var report = VerifyReport()
     private var schemas: [NumberedSchema]
+    /// Of the schemas.
+    private var versions: Set<UInt16>
 
     /// The schemas that were given or read.
     var knownSchemas: [NumberedSchema] { schemas }
@@ -17,6 +19,7 @@ struct LogScrubber {
     init(_ source: BlockSource, schemas: [NumberedSchema]) {
         self.source = source
         self.schemas = schemas
+        versions = Set(schemas.lazy.map(\.version))
         source.setSchemas(schemas)
     }
 
@@ -88,10 +91,11 @@ struct LogScrubber {
             let contents = try RecordContents(
                 bytes, header: header, segment: reader.segment, offset: offset, source: source)
             switch contents.payload {
-            case .preamble(let storeState) where storeState.schemas.count >= schemas.count: schemas = storeState.schemas
-            case .schema(let schema) where !schemas.contains(where: { $0.version == schema.version }):
-                schemas.append(schema)
-            case .preamble, .schema, .transaction, .metadata, .compaction, .retirement: break
+            case .preamble(let storeState) where storeState.schemas.count >= schemas.count:
+                schemas = storeState.schemas
+                versions = Set(schemas.lazy.map(\.version))
+            case .schema(let schema) where versions.insert(schema.version).inserted: schemas.append(schema)
+            case .preamble, .schema, .transaction, .metadata, .compaction, .retirement: return contents
             }
             source.setSchemas(schemas)
             return contents

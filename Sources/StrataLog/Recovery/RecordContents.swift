@@ -22,11 +22,9 @@ struct RecordContents {
 
     /// Checks and parses a record whose header was read from these bytes.
     ///
-    /// - Parameter bounds: what the log before it allows it to claim, where that is known.
     /// - Throws: `.corruption`, saying which piece is damaged.
     init(
-        _ bytes: UnsafeRawBufferPointer, header: RecordHeader, segment: UInt32, offset: Int, source: BlockSource,
-        within bounds: ChangeBounds = .none
+        _ bytes: UnsafeRawBufferPointer, header: RecordHeader, segment: UInt32, offset: Int, source: BlockSource
     ) throws(StoreError) {
         func corrupt(_ what: String, at position: Int = 0) -> StoreError {
             StoreError(
@@ -52,13 +50,13 @@ struct RecordContents {
             case .schema, .migration: payload = .schema(try NumberedSchema(from: &reader))
             case .metadata: payload = .metadata([UInt8](body))
             case .transaction:
-                let transaction = try TransactionBody(body, within: bounds)
+                let transaction = try TransactionBody(body)
                 let blocks = try Self.blocks(
                     RecordPieces(transaction), bytes, header: header, segment: segment, offset: offset, source: source,
                     checksums: &checksums)
                 payload = .transaction(transaction, blocks: blocks)
             case .compaction:
-                let compaction = try CompactionBody(body, within: bounds)
+                let compaction = try CompactionBody(body)
                 let blocks = try Self.blocks(
                     RecordPieces(compaction), bytes, header: header, segment: segment, offset: offset, source: source,
                     checksums: &checksums)

@@ -26,12 +26,12 @@ extension StoreOpener {
         _ chain: [SegmentHeader], _ source: BlockSource, _ lock: (any File)?
     ) throws(StoreError) -> OpenedStore {
         source.setSchemas(base.storeState.schemas)
-        var replayer = LogReplayer(
-            base: base.snapshot, storeState: base.storeState,
-            durable: max(manifest?.durable ?? base.snapshot.end, base.snapshot.end))
         // From the beginning, segments that were compacted away count for nothing, whether their files are still
         // there or not.
         let holes = report.checkpoint == nil ? try holes(in: chain, manifest, source) : SegmentHoles()
+        var replayer = LogReplayer(
+            base: base.snapshot, storeState: base.storeState,
+            durable: max(manifest?.durable ?? base.snapshot.end, base.snapshot.end), isPartial: !holes.isEmpty)
         let rest = chain.filter { !holes.contains($0.segment) }
         var torn = 0
         switch bound {

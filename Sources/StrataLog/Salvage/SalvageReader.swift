@@ -70,7 +70,9 @@ struct SalvageReader {
         guard let edit else { throw StoreError(.corruption, "nothing was read", path: files.directory.string) }
         let end = LogPosition(segment: segments.last ?? 0, offset: 0)
         var migrated = SnapshotEdit(base: try edit.finish(end: end, checksum: 0))
-        migrated.retire(by: storeState.schemas)
+        if let newest = storeState.schemas.last, storeState.schemas.contains(where: \.schema.isMigration) {
+            migrated.retire(by: [newest.schema])
+        }
         return try migrated.finish(end: end, checksum: 0)
     }
 
@@ -219,7 +221,7 @@ struct SalvageReader {
             if change.kind == .delete {
                 try edit?.remove(change.keys, entity: change.entity)
             } else if damaged > 0 {
-                let missing = change.keys.filter { !readable.contains(ObjectRef(entity: change.entity, key: $0)) }.count
+                let missing = change.keys.count { !readable.contains(ObjectRef(entity: change.entity, key: $0)) }
                 if change.kind == .insert { report.lostRows += missing } else { report.staleRows += missing }
             }
         }

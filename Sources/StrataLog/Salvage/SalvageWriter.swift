@@ -53,9 +53,8 @@ struct SalvageWriter {
 
     /// Lets no key below this one be given out again. Before the commit that uses them: that makes it last.
     private mutating func reserve(upTo next: UInt64, root: UInt16) {
-        let known = reserved[root] ?? 1
-        guard next > known else { return }
-        _ = store.allocateKeys(root: root, count: Int(next - known))
+        guard next > reserved[root] ?? 1 else { return }
+        store.reserveKeys(root: root, through: next - 1)
         reserved[root] = next
     }
 

@@ -157,9 +157,10 @@ struct SnapshotEdit {
             let keys = compaction.absent[group].keys
             compaction.absent[group].keys = try withIndex(ofEntity: compaction.absent[group].entity) {
                 index throws(StoreError) in
+                if let range = keys.consecutiveRange, try index.isEmpty(in: range) { return keys }
                 var absent: [UInt64] = []
                 for key in keys where try index.location(of: key).isAbsent { absent.append(key) }
-                return absent
+                return IntegerList(absent)
             }
         }
     }
@@ -203,8 +204,13 @@ struct SnapshotEdit {
     }
 
     /// Keys of which a compaction says that they are not there (any more).
-    mutating func setAbsent(_ keys: [UInt64], entity: UInt16) throws(StoreError) {
+    mutating func setAbsent(_ keys: IntegerList, entity: UInt16) throws(StoreError) {
+        guard !keys.isEmpty else { return }
         try withIndex(ofEntity: entity) { index throws(StoreError) in
+            if let range = keys.consecutiveRange {
+                _ = try index.removeAll(in: range)
+                return
+            }
             for key in keys { index.set(key, .absent) }
         }
     }
@@ -228,6 +234,34 @@ struct SnapshotEdit {
             }
         }
         if isInsertion { counts[Int(entity)] += keys.count }
+    }
+
+    /// Objects that a record says are gone, counted whether they are there or not.
+    ///
+    /// - Complexity: O(keys); for consecutive ones O(pages that have objects).
+    mutating func remove(_ keys: IntegerList, entity: UInt16) throws(StoreError) {
+        guard !keys.isEmpty else { return }
+        try setAbsent(keys, entity: entity)
+        counts[Int(entity)] -= keys.count
+    }
+
+    /// Removes the objects that are there of those that a record says are gone.
+    ///
+    /// - Returns: their keys.
+    /// - Complexity: as ``remove(_:entity:)``, and O(objects that were there).
+    mutating func remove(present keys: IntegerList, entity: UInt16) throws(StoreError) -> [UInt64] {
+        guard !keys.isEmpty else { return [] }
+        let gone = try withIndex(ofEntity: entity) { index throws(StoreError) in
+            if let range = keys.consecutiveRange { return try index.removeAll(in: range) }
+            var gone: [UInt64] = []
+            for key in keys where try !index.location(of: key).isAbsent {
+                index.set(key, .absent)
+                gone.append(key)
+            }
+            return gone
+        }
+        counts[Int(entity)] -= gone.count
+        return gone
     }
 
     mutating func remove(_ keys: [UInt64], entity: UInt16) throws(StoreError) {
@@ -255,16 +289,24 @@ struct SnapshotEdit {
         postings[postingsID] = (postings[postingsID] ?? Postings()).adding(changes)
     }
 
-    /// After a migration: forgets the objects of entities, and the relationships, that the newest schema does not have.
+    /// After migrations: forgets the objects of entities, and the relationships, that not all of their schemas have:
+    /// what one of them did without does not come back with the next.
     ///
     /// - Precondition: nothing has been laid over the base yet.
-    mutating func retire(by schemas: [NumberedSchema]) {
-        guard let newest = schemas.last?.schema, schemas.contains(where: \.schema.isMigration) else { return }
-        let kept = Set(newest.entities.flatMap { $0.slots.map(\.postingsID) })
+    mutating func retire(by schemas: [Schema]) {
+        guard let first = schemas.first else { return }
+        var kept = Set(first.entities.flatMap { $0.slots.map(\.postingsID) })
+        var roots = Set(first.entities.map(\.rootID))
+        var entities = Set(first.entities.map(\.id))
+        for schema in schemas.dropFirst() {
+            kept.formIntersection(schema.entities.flatMap { $0.slots.map(\.postingsID) })
+            roots.formIntersection(schema.entities.map(\.rootID))
+            entities.formIntersection(schema.entities.map(\.id))
+        }
         postings.removeAll { id, _ in !kept.contains(UInt16(id)) }
-        retiredRoots = Set(layout.roots).subtracting(newest.entities.map(\.rootID))
-        for entity in counts.indices where counts[entity] != 0 {
-            if newest.entity(UInt16(entity)) == nil { counts[entity] = 0 }
+        retiredRoots = Set(layout.roots).subtracting(roots)
+        for entity in counts.indices where counts[entity] != 0 && !entities.contains(UInt16(entity)) {
+            counts[entity] = 0
         }
     }
 

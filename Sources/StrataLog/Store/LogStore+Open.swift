@@ -90,7 +90,7 @@ extension LogStore {
             source.setSchemas(schemas)
             source.pinSchema()
             var edit = SnapshotEdit(base: snapshot.with(ordered), layout: StoreLayout(schemas))
-            if schema.isMigration { edit.retire(by: schemas) }
+            if schema.isMigration { edit.retire(by: [schema]) }
             let extended = try edit.finish(end: writer.end.position, checksum: writer.end.checksum)
             published.withLock { $0 = extended }
             state.withLock { $0.orderedRules = extended.ordered.rules }

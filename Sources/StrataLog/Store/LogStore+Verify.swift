@@ -85,7 +85,7 @@ extension LogStore {
             sequence: first.previousSequence, checksum: first.previousChecksum)
         var replayer = LogReplayer(
             base: .empty(layout: StoreLayout([]), source: source, end: start), storeState: StoreState(),
-            durable: start.position)
+            durable: start.position, isPartial: !holes.isEmpty)
         let limits = segments.indices.map { index in
             let number = segments[index].header.segment
             if number == last { return snapshot.end.offset }

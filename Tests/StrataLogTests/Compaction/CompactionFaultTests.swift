@@ -154,8 +154,8 @@ import Testing
         }
         func group(_ keys: [UInt64]) -> Change {
             Change(
-                entity: SampleSchema.person, kind: .insert, changed: SlotSet(), keys: keys, replacedSequences: [],
-                tombstoneBlocks: [])
+                entity: SampleSchema.person, kind: .insert, changed: SlotSet(), keys: IntegerList(keys),
+                replacedSequences: [], tombstoneBlocks: [])
         }
         let largest = group(Array(1...UInt64(TransactionBody.groupMaximumCount)))
         let count = TransactionBody.maximumCount / TransactionBody.groupMaximumCount

@@ -189,7 +189,7 @@ import Testing
     @Test func absentKeys() {
         func isRead(_ groups: [[UInt64]]) -> Bool {
             var body = CompactionBody()
-            body.absent = groups.map { .init(entity: 1, keys: $0) }
+            body.absent = groups.map { .init(entity: 1, keys: IntegerList($0)) }
             return Self.isRead(body)
         }
         #expect(isRead([[1, ObjectRef.maximumKey]]))

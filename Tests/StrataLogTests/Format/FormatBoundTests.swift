@@ -320,7 +320,7 @@ import Testing
     // MARK: Changes
 
     /// A group of changes with one update, of so many slots with this number.
-    private func isRead(slots: Int, slot: UInt16, key: UInt64 = 1, replaced: UInt64 = 1, room: Int = 10) -> Bool {
+    private func isRead(slots: Int, slot: UInt16, key: UInt64 = 1, replaced: UInt64 = 1, blocks: Int = 1) -> Bool {
         var writer = ByteWriter()
         writer.append(UInt16(1))
         writer.append(ChangeKind.update.rawValue)
@@ -331,8 +331,8 @@ import Testing
         for _ in 0..<slots { writer.append(slot) }
         let result: Void? = try? writer.bytes.withBytes { bytes throws(MalformedBytes) in
             var reader = ByteReader(bytes)
-            var room = room
-            _ = try TransactionBody.readChange(&reader, blockCount: 0, &room)
+            var bounds = ChangeBounds(insertedBlockCount: 0, updatedBlockCount: blocks)
+            _ = try TransactionBody.readChange(&reader, blockCount: 0, &bounds)
         }
         return result != nil
     }
@@ -346,16 +346,15 @@ import Testing
         #expect(!isRead(slots: 1, slot: 1, key: ObjectRef.maximumKey + 1))
         #expect(!isRead(slots: 1, slot: 1, key: 0))
         #expect(!isRead(slots: 1, slot: 1, replaced: 0))
-        #expect(isRead(slots: 1, slot: 1, room: 1))
-        #expect(!isRead(slots: 1, slot: 1, room: 0))
+        #expect(!isRead(slots: 1, slot: 1, blocks: 0))
     }
 
     /// A few bytes stand for all keys of a group.
     @Test func groupsOfTooManyChangesAreRefused() {
         func isRead(_ count: Int) -> Bool {
             let change = TransactionBody.ChangeRecord(
-                entity: 1, kind: .insert, changed: SlotSet(), keys: Array(1...UInt64(count)), replacedSequences: [],
-                tombstoneBlocks: [])
+                entity: 1, kind: .insert, changed: SlotSet(), keys: IntegerList(Array(1...UInt64(count))),
+                replacedSequences: [], tombstoneBlocks: [])
             return Self.isRead(change)
         }
         #expect(isRead(TransactionBody.groupMaximumCount))
@@ -380,8 +379,8 @@ import Testing
         TransactionBodyWriter.append(change, to: &writer)
         let result: Void? = try? writer.bytes.withBytes { bytes throws(MalformedBytes) in
             var reader = ByteReader(bytes)
-            var room = TransactionBody.maximumCount
-            _ = try TransactionBody.readChange(&reader, blockCount: 2, &room)
+            var bounds = ChangeBounds()
+            _ = try TransactionBody.readChange(&reader, blockCount: 2, &bounds)
         }
         return result != nil
     }
