@@ -30,7 +30,10 @@ import Testing
     }
 
     @Test(arguments: [
-        "docs/architecture.md", "docs/compaction.md", "docs/durability.md", "docs/fetching.md", "docs/glossary.md",
+        "docs/architecture.md", "docs/architecture/decisions.md", "docs/architecture/following.md",
+        "docs/architecture/history.md", "docs/architecture/log.md", "docs/architecture/objects.md",
+        "docs/architecture/reading.md", "docs/architecture/saving.md", "docs/architecture/threads-and-memory.md",
+        "docs/changing-strata.md", "docs/compaction.md", "docs/durability.md", "docs/fetching.md", "docs/glossary.md",
         "docs/migration.md", "docs/unsafe.md",
     ])
     func theCodeHasWhatAPageNames(_ path: String) throws {
