@@ -10,8 +10,11 @@ ARGS ?=
 WARNINGS ?=
 # Further options of every swift test run, for instance --filter.
 TEST_FLAGS ?=
-# The suites that `make test` runs in release: unoptimised they take too long, do less, or would prove less.
-SWEEP_FILTER ?= StrataLogTests\.(.*(Sweep|Schedule)|OrderedIndexTests|FormatDamageTests|CompactionTests|FullDiskTests)|StrataTests\.(ColumnChunkTests|CompiledFetch|IndexedFetch|DirectFetch|LargeSave|WholeGraph|PlanSweep|RuntimeAssumption|MigrationSweep|SQLiteComparison|PredicateFuzz|SemiJoin|ProgrammerErrorMessage|DynamicInitialization)|StrataTransferTests\.ImportSweep
+# The suites that `make test` runs in release alone: unoptimised they take several times as long, or do less. Of the
+# engine's all, which have nothing that only a debug build checks; the graph's tests run the engine in debug.
+RELEASE_FILTER ?= StrataLogTests\.|StrataTests\.(ColumnChunkTests|CompiledFetch|IndexedFetch|DirectFetch|LargeSave|WholeGraph|PlanSweep|MigrationSweep|SQLiteComparison|PredicateFuzz|SemiJoin)|StrataTransferTests\.ImportSweep
+# The suites that it runs in debug and in release: what they test is another thing in each.
+BOTH_FILTER ?= StrataTests\.(RuntimeAssumption|ProgrammerErrorMessage|DynamicInitialization)
 # The suites that would notice memory that is used wrongly; docs/unsafe.md names them.
 ADDRESS_FILTER ?= Lifetime|LargeSave|ObjectReleaseTests|Concurrency|MembersTests|EventSets|Faulting|PosixFileSystem|OrderedIndexTests|StrataLogTests.StoreTests
 # For each target of the fuzzer. What it finds in a second keeps the targets working; `make soak` looks for more.
@@ -34,7 +37,7 @@ RELEASE := --scratch-path .build-release -c release -Xswiftc -enable-testing $(F
 RELEASE_TESTS := $(RELEASE) --disable-testable-imports
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: docs help bootstrap demo test test-debug test-examples test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow count count-update mutants check test-address soak format lint clean
+.PHONY: docs help bootstrap demo test test-debug test-examples test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow count count-update mutants check test-address soak format lint clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,54 +52,62 @@ demo: bootstrap ## Import this machine's Debian package index into a store and a
 check: bootstrap ## Run the tests of the files that have changed
 	SWIFT=$(SWIFT) scripts/check.sh $(ARGS)
 
-test: test-debug test-examples test-sweep test-kill test-follow test-service test-fuzz ## Run every test
+test: test-debug test-examples test-sweep test-kill test-follow test-service test-fuzz ## Run every test, and print how long each part took
+	@scripts/timed.sh -t
 
 # SwiftPM may take the plan of the package that the folder was last built for, and so run that package's tests once more.
 forget-plan = @rm -f .build/debug.yaml .build-release/release.yaml
 
-test-debug: bootstrap ## Run the library's tests
+test-debug: bootstrap ## Run the library's tests, but for those that test-sweep runs
 	$(forget-plan)
-	$(SWIFT) test $(DEBUG) $(TEST_FLAGS)
+	@mkdir -p .build
+	STRATA_TESTS=debug scripts/timed.sh 'debug: build' $(SWIFT) test list $(DEBUG) >.build/tests.txt
+	STRATA_TESTS=debug scripts/timed.sh 'debug: tests' $(SWIFT) test --skip-build $(DEBUG) --skip '$(RELEASE_FILTER)' $(TEST_FLAGS)
 
 test-examples: bootstrap ## Run the examples' tests; those of generated accessors in release, too
 	$(forget-plan)
-	$(SWIFT) test --package-path $(DEMO) $(DEBUG) $(TEST_FLAGS)
+	scripts/timed.sh 'debug: PackageGraph' $(SWIFT) test --package-path $(DEMO) $(DEBUG) $(TEST_FLAGS)
 	$(forget-plan)
-	$(SWIFT) test --package-path Examples/ModelFiles $(DEBUG) $(TEST_FLAGS)
+	scripts/timed.sh 'debug: ModelFiles' $(SWIFT) test --package-path Examples/ModelFiles $(DEBUG) $(TEST_FLAGS)
 	$(forget-plan)
-	$(SWIFT) test --package-path Examples/Trips $(DEBUG) $(TEST_FLAGS)
+	scripts/timed.sh 'debug: Trips' $(SWIFT) test --package-path Examples/Trips $(DEBUG) $(TEST_FLAGS)
 	$(forget-plan)
-	$(SWIFT) test --package-path $(BOOKSHOP) $(DEBUG) $(TEST_FLAGS)
+	scripts/timed.sh 'debug: Bookshop' $(SWIFT) test --package-path $(BOOKSHOP) $(DEBUG) $(TEST_FLAGS)
 	$(forget-plan)
-	$(SWIFT) test --package-path $(BOOKSHOP) $(RELEASE_TESTS) $(TEST_FLAGS)
+	scripts/timed.sh 'release: the library, Bookshop' $(SWIFT) test --package-path $(BOOKSHOP) $(RELEASE_TESTS) $(TEST_FLAGS)
 	$(forget-plan)
-	$(SWIFT) test --package-path Examples/Trips $(RELEASE_TESTS) $(TEST_FLAGS)
+	scripts/timed.sh 'release: Trips' $(SWIFT) test --package-path Examples/Trips $(RELEASE_TESTS) $(TEST_FLAGS)
 
 # With that trait all is built anew.
 test-combine: bootstrap ## Run the tests of the Combine client; not part of make test
 	$(SWIFT) test --package-path Examples/CombineClient $(FLAGS) $(TEST_FLAGS)
 
-test-sweep: bootstrap ## Crash, fail and corrupt stores in every place, compare 150,000 answers of query plans, in release
+test-sweep: bootstrap ## Test the engine, crash, fail and corrupt stores, compare the answers of query plans, in release
 	$(forget-plan)
-	STRATA_TESTS=sweeps $(SWIFT) test $(RELEASE_TESTS) --filter '$(SWEEP_FILTER)'
+	@mkdir -p .build-release
+	STRATA_TESTS=sweeps scripts/timed.sh 'release: build' $(SWIFT) test list $(RELEASE_TESTS) >.build-release/tests.txt
+	STRATA_TESTS=sweeps scripts/timed.sh 'release: tests' $(SWIFT) test --skip-build $(RELEASE_TESTS) --filter '$(RELEASE_FILTER)|$(BOTH_FILTER)'
+
+suite-times: ## Run each suite of the last build by itself and print how long it takes; FILTER says which
+	scripts/suite-times.sh "$$($(SWIFT) build $(DEBUG) --show-bin-path)/StrataPackageTests.xctest" $(FILTER)
 
 test-macros: bootstrap ## Test the macro @Managed, for which swift-syntax is fetched and built; not part of make test
 	STRATA_TESTS=macros $(SWIFT) test --traits Macros --scratch-path .build-macros $(FLAGS) $(TEST_FLAGS)
 
 test-kill: bootstrap ## Kill KILLS processes that write and check what they leave
 	$(forget-plan)
-	$(SWIFT) run --package-path Tests/KillLoop $(RELEASE) kill-loop $(KILLS)
+	scripts/timed.sh 'release: kill loop' $(SWIFT) run --package-path Tests/KillLoop $(RELEASE) kill-loop $(KILLS)
 
 test-follow: bootstrap ## Kill one of a writer and two followers at random, for FOLLOW_SECONDS
 	$(forget-plan)
-	$(SWIFT) run --package-path Tests/KillLoop $(RELEASE) kill-loop follow $(FOLLOW_SECONDS)
+	scripts/timed.sh 'release: followers' $(SWIFT) run --package-path Tests/KillLoop $(RELEASE) kill-loop follow $(FOLLOW_SECONDS)
 
 test-service: bootstrap ## Serve 64 clients and be killed for SERVICE_SECONDS; nothing lost, memory back
 	$(forget-plan)
-	$(SWIFT) run --package-path Tests/KillLoop $(RELEASE) kill-loop service $(SERVICE_SECONDS)
+	scripts/timed.sh 'release: service' $(SWIFT) run --package-path Tests/KillLoop $(RELEASE) kill-loop service $(SERVICE_SECONDS)
 
 test-fuzz: bootstrap ## Fuzz every decoder, FUZZ_SECONDS each
-	SWIFT=$(SWIFT) Tests/Fuzz/run.sh $(FUZZ_SECONDS)
+	SWIFT=$(SWIFT) scripts/timed.sh 'fuzz: build and targets' Tests/Fuzz/run.sh $(FUZZ_SECONDS)
 
 # Without the search for leaks, which does not know pointers that Swift has tagged: short Data's, for one. That objects are
 # freed is what the suites themselves assert.

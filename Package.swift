@@ -11,6 +11,9 @@ let settings: [SwiftSetting] = [
 /// `make test-sweep` asks for the tests that run in release, and no others: to optimise all of them takes minutes.
 let sweepsOnly = Context.environment["STRATA_TESTS"] == "sweeps"
 
+/// `make test-debug` leaves the engine's tests to `make test-sweep`.
+let debugOnly = Context.environment["STRATA_TESTS"] == "debug"
+
 /// The mutants of the engine's conditions are built without all else, in a fraction of the time.
 let engineOnly = Context.environment["STRATA_TESTS"] == "engine"
 
@@ -231,6 +234,10 @@ if sweepsOnly {
     package.targets.removeAll {
         $0.isTest && !["StrataLogTests", "StrataTests", "StrataTransferTests", "StrataRandomTests"].contains($0.name)
     }
+}
+
+if debugOnly {
+    package.targets.removeAll { $0.name == "StrataLogTests" }
 }
 
 if randomOnly {

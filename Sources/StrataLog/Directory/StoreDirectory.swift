@@ -1,5 +1,5 @@
 public import StrataIO
-public import StrataSupport
+internal import StrataSupport
 public import SystemPackage
 
 /// The directory of a store as a thing that is made, replaced and removed as a whole.

@@ -1,5 +1,5 @@
 public import StrataIO
-public import StrataSupport
+internal import StrataSupport
 internal import Synchronization
 public import SystemPackage
 

@@ -16,9 +16,11 @@ enum Effort {
     /// The first seed of randomised runs: another one each time, or `STRATA_SEED`.
     static let seed = number("STRATA_SEED").map(UInt64.init) ?? UInt64.random(in: 0..<1 << 40)
 
-    /// The seeds of a sweep: the same ones each time, from 0 or `STRATA_SEED` on.
+    /// The seeds of a sweep: others each day, or from `STRATA_SEED` on. A run that failed is repeated on the same day, or
+    /// with the seed that it names.
     static func seeds(_ count: Int) -> Range<UInt64> {
-        let first = number("STRATA_SEED").map(UInt64.init) ?? 0
+        let day = UInt64(Date().timeIntervalSince1970 / 86_400)
+        let first = number("STRATA_SEED").map(UInt64.init) ?? day * 1_000
         return first..<first + UInt64(count == 0 ? 0 : repetitions(count))
     }
 

@@ -44,9 +44,9 @@ import Testing
                 for round in 0..<(BuildMode.isDebug ? 5 : 12) {
                     world.change(round % 4 == 0 ? 500 : 15, &random)
                     if round % 4 != 3 { try context.save() }
-                    for _ in 0..<(BuildMode.isDebug ? 4 : 50) { try comparePredicate(world, &random) }
-                    for _ in 0..<(BuildMode.isDebug ? 2 : 15) { try compareOrder(world, &random) }
-                    for _ in 0..<(BuildMode.isDebug ? 2 : 15) { try compareGroups(world, &random) }
+                    for _ in 0..<(BuildMode.isDebug ? 4 : 15) { try comparePredicate(world, &random) }
+                    for _ in 0..<(BuildMode.isDebug ? 2 : 5) { try compareOrder(world, &random) }
+                    for _ in 0..<(BuildMode.isDebug ? 2 : 5) { try compareGroups(world, &random) }
                 }
             }
         }

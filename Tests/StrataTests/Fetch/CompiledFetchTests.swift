@@ -53,7 +53,7 @@ import Testing
         return (compiled, interpreted)
     }
 
-    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 1, count: BuildMode.isDebug ? 1 : 3))
+    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 1, count: 1))
     func randomPredicates(
         _ kind: StoreKind, _ seed: UInt64
     ) throws {
@@ -88,7 +88,7 @@ import Testing
         #expect(counts.compiled == ids.compiled.count, "\(predicate.formatString)")
     }
 
-    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 4, count: BuildMode.isDebug ? 1 : 2)) func randomOrders(
+    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 4, count: 1)) func randomOrders(
         _ kind: StoreKind, _ seed: UInt64
     ) throws {
         print("CompiledFetchTests.randomOrders: \(kind), seed \(seed)")
@@ -123,7 +123,7 @@ import Testing
         #expect(ids.compiled == ids.interpreted, "\(names) \(request.predicate?.formatString ?? "")")
     }
 
-    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 6, count: BuildMode.isDebug ? 1 : 2)) func randomGroups(
+    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 6, count: 1)) func randomGroups(
         _ kind: StoreKind, _ seed: UInt64
     ) throws {
         print("CompiledFetchTests.randomGroups: \(kind), seed \(seed)")

@@ -61,7 +61,7 @@ import Testing
         return NSCompoundPredicate(andPredicateWithSubpredicates: parts + more)
     }
 
-    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 1, count: BuildMode.isDebug ? 1 : 3))
+    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 1, count: 1))
     func randomRequests(
         _ kind: StoreKind, _ seed: UInt64
     ) throws {

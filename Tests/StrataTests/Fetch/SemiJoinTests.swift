@@ -7,7 +7,7 @@ import Testing
 /// Conditions on the members of to-many relationships: compiled from either end against the interpreter, which goes
 /// from row to row.
 @Suite struct SemiJoinTests {
-    private static let seeds = RandomRuns.seeds(from: 1, count: BuildMode.isDebug ? 1 : 12)
+    private static let seeds = RandomRuns.seeds(from: 1, count: BuildMode.isDebug ? 1 : 3)
     private static let requests = RandomRuns.operations(BuildMode.isDebug ? 120 : 800)
 
     private enum Outcome: Equatable {

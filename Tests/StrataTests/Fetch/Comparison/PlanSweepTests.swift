@@ -7,9 +7,9 @@ import Testing
 /// Random requests over random objects, each found by the planner's choice, by way of indexes or without any, and by
 /// the interpreter, which goes from row to row: the same results in the same order.
 ///
-/// 60,000 requests and twice as many comparisons in release, which `make test` runs; a few in debug.
+/// 24,000 requests and twice as many comparisons in release, which `make test` runs; a few in debug.
 @Suite struct PlanSweepTests {
-    private static let seeds = RandomRuns.seeds(from: 100, count: BuildMode.isDebug ? 1 : 20)
+    private static let seeds = RandomRuns.seeds(from: 100, count: BuildMode.isDebug ? 1 : 8)
     private static let requests = RandomRuns.operations(BuildMode.isDebug ? 500 : 3_000)
     private static let total = LockedBox((requests: 0, comparisons: 0))
 

@@ -8,7 +8,7 @@ import Testing
 /// order.
 @Suite(.enabled(if: SQLiteReference.isAvailable, "this machine has no SQLite"))
 struct SQLiteComparisonTests {
-    private static let seeds = RandomRuns.seeds(from: 1, count: BuildMode.isDebug ? 1 : 10)
+    private static let seeds = RandomRuns.seeds(from: 1, count: BuildMode.isDebug ? 1 : 4)
     private static let requests = RandomRuns.operations(BuildMode.isDebug ? 400 : 1_500)
 
     @Test(arguments: seeds) func bothFindTheSame(_ seed: UInt64) throws {

@@ -11,7 +11,7 @@ import Testing
 @Suite struct HierarchyFetchTests {
     private static let seeds = RandomRuns.seeds(from: 1, count: BuildMode.isDebug ? 2 : 30)
     private static let rows = BuildMode.isDebug ? 6_000 : 20_000
-    private static let requests = RandomRuns.operations(BuildMode.isDebug ? 60 : 250)
+    private static let requests = RandomRuns.operations(BuildMode.isDebug ? 25 : 250)
 
     /// The smallest case: every tenth row is of the subentity, and nothing else has its attribute.
     @Test(arguments: StoreKind.allCases) func conditionsOnWhatOnlyASubentityHas(_ kind: StoreKind) throws {

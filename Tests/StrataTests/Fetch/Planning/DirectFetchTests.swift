@@ -117,7 +117,7 @@ import Testing
         return coordinator
     }
 
-    private static let seeds = RandomRuns.seeds(from: 40, count: BuildMode.isDebug ? 1 : 4)
+    private static let seeds = RandomRuns.seeds(from: 40, count: BuildMode.isDebug ? 1 : 2)
 
     @Test(arguments: StoreKind.allCases.flatMap { kind in Situation.allCases.map { (kind, $0) } }, seeds)
     func theSameIsFound(_ where: (StoreKind, Situation), _ seed: UInt64) throws {
@@ -134,7 +134,7 @@ import Testing
         if situation == .child { reader.parent = writer } else { reader.persistentStoreCoordinator = coordinator }
         var world = try writer.performAndWait { try DirectFetchWorld(writer, 350, &random) }
         var (total, direct) = (0, 0)
-        for round in 0..<RandomRuns.operations(BuildMode.isDebug ? 4 : 20) {
+        for round in 0..<RandomRuns.operations(BuildMode.isDebug ? 4 : 10) {
             if situation == .pinned, round % 3 == 0 {
                 try reader.performAndWait { try reader.setQueryGenerationFrom(.current) }
             }

@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(
-        arguments: RandomRuns.seeds(from: 700, count: BuildMode.isDebug ? 4 : 60), [NSSQLiteStoreType, NSXMLStoreType])
+        arguments: RandomRuns.seeds(from: 700, count: BuildMode.isDebug ? 4 : 15), [NSSQLiteStoreType, NSXMLStoreType])
     func inferredStepsAndStagesGiveWhatTheOracleSays(_ seed: UInt64, _ type: String) throws {
         print("MigrationSweepOfChainsTests: seed \(seed), inferred, \(type)")
         let chain = MigrationChain(seed: seed, length: Self.length, isInferred: true)
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test(
-        arguments: RandomRuns.seeds(from: 9_000, count: BuildMode.isDebug ? 4 : 60),
+        arguments: RandomRuns.seeds(from: 9_000, count: BuildMode.isDebug ? 4 : 15),
         [NSSQLiteStoreType, NSBinaryStoreType])
     func mappedStepsGiveWhatTheOracleSays(_ seed: UInt64, _ type: String) throws {
         print("MigrationSweepOfChainsTests: seed \(seed), mapped, \(type)")

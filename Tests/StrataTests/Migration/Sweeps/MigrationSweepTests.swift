@@ -13,17 +13,21 @@ import Testing
 /// Whatever comes of it, the store is there whole, in the model of before, of after, or of a stage between; nothing
 /// acknowledged is lost; what is not a store's file stays; and the migration, begun again, comes to its end.
 ///
-/// A debug build looks at some of the steps; a release build, or `STRATA_SWEEPS=1`, at all.
+/// A debug build looks at one of the steps; a release build at every sixth, others each day; a soak, or
+/// `STRATA_SWEEPS=1`, at all.
 @Suite struct MigrationSweepTests {
     typealias Policy = SimulatedFileSystem.CrashPolicy
     typealias Fixture = MigrationFixture
 
-    /// The steps that are looked at: all of them, or the one in the middle.
-    private static func steps(_ count: Int) -> Range<Int> {
-        isThorough ? 0..<count : count / 2..<min(count / 2 + 1, count)
+    /// The steps that are looked at.
+    private static func steps(_ count: Int) -> [Int] {
+        if isComplete { return Array(0..<count) }
+        if !BuildMode.isDebug { return Array(stride(from: min(day % 6, count / 2), to: count, by: 6)) }
+        return Array(count / 2..<min(count / 2 + 1, count))
     }
-    private static let isThorough =
-        !BuildMode.isDebug || ProcessInfo.processInfo.environment["STRATA_SWEEPS"] == "1"
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let isComplete = environment["STRATA_SWEEPS"] == "1" || environment["STRATA_SOAK"] != nil
+    private static let day = Int(Date().timeIntervalSince1970 / 86_400)
 
     // MARK: Checking
 
@@ -77,7 +81,7 @@ import Testing
             let allowed: Set = isDone ? [work.after] : work.allowed
             for (policy, times) in [(Policy.killed, 1), (.strict, 2), (.ordered, 1), (.evil, 2)]
             where policy == .killed || cursor.hasUnsyncedChanges {
-                for _ in 0..<(Self.isThorough ? times : 1) {
+                for _ in 0..<(Self.isComplete ? times : 1) {
                     states += 1
                     let hint = "\(work.name), crash after operation \(cursor.position), \(policy), seed \(states)"
                     check(cursor.image(policy: policy, seed: UInt64(states)), work, allowed, hint)
@@ -131,10 +135,10 @@ import Testing
         if work.makesAnother, bystander.isSameProcess { return }
         let base = try Fixture.disk()
         var states = 0
-        var steps = 0..<1
-        var step = -1
         // Nobody acts in the first round: it counts the steps.
-        while step < steps.upperBound {
+        var steps = [-1]
+        while !steps.isEmpty {
+            let step = steps.removeFirst()
             let disk = base.fork()
             let process = SimulatedProcess(disk)
             let other = Running(bystander, work, disk)
@@ -148,7 +152,6 @@ import Testing
             process.interleave = {}
             if step < 0 {
                 steps = Self.steps(position)
-                step = steps.lowerBound
                 continue
             }
             guard other.hasActed else { break }
@@ -171,7 +174,6 @@ import Testing
             let policy: Policy = states % 2 == 0 ? .killed : .strict
             check(disk.crashImage(policy: policy, seed: UInt64(step)), work, allowed, "\(hint), \(policy)")
             states += 1
-            step += 1
         }
         #expect(states > 0, "\(bystander.testDescription) never came to act")
         print("migration sweep: \(work.name) beside \(bystander.testDescription), \(states) states")
