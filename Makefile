@@ -84,9 +84,7 @@ test-combine: bootstrap ## Run the tests of the Combine client; not part of make
 
 test-sweep: bootstrap ## Test the engine, crash, fail and corrupt stores, compare the answers of query plans, in release
 	$(forget-plan)
-	@mkdir -p .build-release
-	STRATA_TESTS=sweeps scripts/timed.sh 'release: build' $(SWIFT) test list $(RELEASE_TESTS) >.build-release/tests.txt
-	STRATA_TESTS=sweeps scripts/timed.sh 'release: tests' $(SWIFT) test --skip-build $(RELEASE_TESTS) --filter '$(RELEASE_FILTER)|$(BOTH_FILTER)'
+	STRATA_TESTS=sweeps scripts/timed.sh 'release: tests, built and run' $(SWIFT) test $(RELEASE_TESTS) --filter '$(RELEASE_FILTER)|$(BOTH_FILTER)'
 
 suite-times: ## Run each suite of the last build by itself and print how long it takes; FILTER says which
 	scripts/suite-times.sh "$$($(SWIFT) build $(DEBUG) --show-bin-path)/StrataPackageTests.xctest" $(FILTER)
