@@ -16,8 +16,8 @@ enum Effort {
     /// The first seed of randomised runs: another one each time, or `STRATA_SEED`.
     static let seed = number("STRATA_SEED").map(UInt64.init) ?? UInt64.random(in: 0..<1 << 40)
 
-    /// The seeds of a sweep: others each day, or from `STRATA_SEED` on. A run that failed is repeated on the same day, or
-    /// with the seed that it names.
+    /// The seeds of a sweep: others each day, or from `STRATA_SEED` on. A run that failed is repeated on the same day,
+    /// or with the seed that it names.
     static func seeds(_ count: Int) -> Range<UInt64> {
         let day = UInt64(Date().timeIntervalSince1970 / 86_400)
         let first = number("STRATA_SEED").map(UInt64.init) ?? day * 1_000
