@@ -29,18 +29,18 @@ let package = Package(
         .target(
             name: "StrataLog",
             dependencies: [
-                "StrataIO", "StrataRuntime", "CLZ4", "CStrataSupport",
+                "StrataIO", "StrataSupport", "StrataRuntime", "CLZ4", "CStrataSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .target(
             name: "StrataTestKit",
-            dependencies: ["StrataIO", .product(name: "SystemPackage", package: "swift-system")],
+            dependencies: ["StrataIO", "StrataSupport", .product(name: "SystemPackage", package: "swift-system")],
             swiftSettings: settings),
         .target(
             name: "StrataFuzz",
             dependencies: [
-                "StrataLog", "StrataIO", "StrataTestKit", "CStrataSupport",
+                "StrataLog", "StrataIO", "StrataSupport", "StrataTestKit", "CStrataSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),

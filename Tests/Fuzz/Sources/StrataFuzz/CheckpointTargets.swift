@@ -1,4 +1,5 @@
 import StrataIO
+import StrataSupport
 import SystemPackage
 
 @testable import StrataLog
