@@ -129,7 +129,9 @@ struct CompactionBody {
         let count = Int(try reader.read(UInt32.self))
         guard count <= room else { throw reader.malformed("\(count) absent keys") }
         room -= count
-        return AbsentKeys(entity: entity, keys: try TransactionBody.readKeys(count, &reader))
+        // A deletion and its repetition by an earlier compaction may lie in one victim: a key may be there twice.
+        let keys = try TransactionBody.readKeys(count, &reader)
+        return AbsentKeys(entity: entity, keys: keys.isRepetition ? keys.part(0..<1) : keys)
     }
 
     private static func readTransaction(

@@ -188,7 +188,7 @@ final class Compactor {
             let older = infos.values.filter { $0.segment < victim && !victims.contains($0.segment) }
             guard !older.isEmpty else { continue }
             let layout = store.snapshot.layout
-            var deletions: [UInt16: [UInt64]] = [:]
+            var deletions: [UInt16: Set<UInt64>] = [:]
             var runs: [UInt16: [ClosedRange<UInt64>]] = [:]
             func add(_ keys: IntegerList, _ entity: UInt16) {
                 guard let root = layout.root(ofEntity: entity) else { return }
@@ -197,7 +197,7 @@ final class Compactor {
                     return
                 }
                 for key in keys where older.contains(where: { $0.mayHaveRow(root: root, key: key) }) {
-                    deletions[entity, default: []].append(key)
+                    deletions[entity, default: []].insert(key)
                 }
             }
             try SegmentScan.forEachRecord(try reader(victim)) { _, _, body, _ in

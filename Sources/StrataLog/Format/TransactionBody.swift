@@ -51,11 +51,7 @@ struct TransactionBody {
 
         init(from reader: inout ByteReader, room: inout Int) throws(MalformedBytes) {
             postingsID = try reader.read(UInt16.self)
-            let count = try TransactionBody.readGroupCount(&reader)
-            guard count <= room else {
-                throw reader.malformed("\(count) references in one group, where there is room for \(room)")
-            }
-            room -= count
+            let count = try TransactionBody.readPostingCount(&reader, &room)
             removals = try IntegerColumn.read(count: count, from: &reader)
             targets = try IntegerColumn.read(count: count, from: &reader)
             referrers = try IntegerColumn.read(count: count, from: &reader)
@@ -144,11 +140,7 @@ struct TransactionBody {
     /// Passes over a list of relationship changes.
     static func skipPostings(_ reader: inout ByteReader, _ room: inout Int) throws(MalformedBytes) {
         _ = try reader.read(UInt16.self)
-        let count = try readGroupCount(&reader)
-        guard count <= room else {
-            throw reader.malformed("\(count) references in one group, where there is room for \(room)")
-        }
-        room -= count
+        let count = try readPostingCount(&reader, &room)
         for _ in 0..<3 { try IntegerColumn.skip(count: count, in: &reader) }
     }
 
@@ -167,6 +159,9 @@ struct TransactionBody {
             throw reader.malformed("\(count) \(kind)s in one group, for which the record has no room")
         }
         let keys = try readKeys(count, &reader)
+        guard !keys.isRepetition else {
+            throw reader.malformed("object \(keys[0]) is named \(count) times in one group")
+        }
         var change = ChangeRecord(
             entity: entity, kind: kind, changed: SlotSet(), keys: keys, replacedSequences: [], tombstoneBlocks: [])
         if kind != .insert {
@@ -196,21 +191,31 @@ struct TransactionBody {
         return change
     }
 
+    /// - Parameter room: how many relationship changes more the transaction may have.
+    private static func readPostingCount(
+        _ reader: inout ByteReader, _ room: inout Int
+    ) throws(MalformedBytes) -> Int {
+        let count = try readGroupCount(&reader)
+        guard count <= room else {
+            throw reader.malformed("\(count) references in one group, where there is room for \(room)")
+        }
+        room -= count
+        return count
+    }
+
     private static func readGroupCount(_ reader: inout ByteReader) throws(MalformedBytes) -> Int {
         let count = Int(try reader.read(UInt32.self))
         guard count <= groupMaximumCount else { throw reader.malformed("\(count) changes in one group") }
         return count
     }
 
-    /// Reads primary keys of different objects.
+    /// Reads primary keys.
     static func readKeys(_ count: Int, _ reader: inout ByteReader) throws(MalformedBytes) -> IntegerList {
         let keys = try IntegerColumn.read(count: count, from: &reader)
-        guard let bounds = keys.bounds else { return keys }
-        guard bounds.lowerBound > 0, bounds.upperBound <= ObjectRef.maximumKey else {
-            throw reader.malformed("primary key out of range")
-        }
-        guard !keys.isRepetition else {
-            throw reader.malformed("object \(bounds.lowerBound) is named \(count) times in one group")
+        if let bounds = keys.bounds {
+            guard bounds.lowerBound > 0, bounds.upperBound <= ObjectRef.maximumKey else {
+                throw reader.malformed("primary key out of range")
+            }
         }
         return keys
     }

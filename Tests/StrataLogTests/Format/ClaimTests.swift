@@ -184,6 +184,31 @@ import Testing
         #expect(replayer.adoptionCount == 1 && replayer.recordCount == 201)
     }
 
+    /// A compaction whose victim held a deletion and its repetition by an earlier one wrote the key twice: such logs
+    /// are sound. (Refused otherwise: a store that nothing is wrong with.)
+    @Test(arguments: [2, TransactionBody.groupMaximumCount])
+    func aKeyMayBeSaidToBeAbsentMoreThanOnce(_ count: Int) throws {
+        let forged = try Self.forged { people in
+            var body = CompactionBody()
+            body.absent = [.init(entity: SampleSchema.person, keys: Self.repetition(people[0].key, UInt64(count)))]
+            let bytes = body.encoded()
+            try bytes.withBytes { bytes throws(MalformedBytes) in
+                #expect(try CompactionBody(bytes).absent.map(\.keys) == [[people[0].key]])
+            }
+            return [(.compaction, bytes)]
+        }
+        var replayer = forged.replayer
+        guard case .end = try replayer.replay(forged.reader) else {
+            Issue.record("the log is refused")
+            return
+        }
+        let after = try replayer.finish()
+        for (snapshot, isThere) in [(forged.snapshot, true), (after, false)] {
+            #expect((try snapshot.row(ObjectRef(entity: SampleSchema.person, key: 1)) != nil) == isThere)
+            #expect(try snapshot.row(ObjectRef(entity: SampleSchema.person, key: 2)) != nil)
+        }
+    }
+
     private struct Forged {
         var snapshot: Snapshot
         var replayer: LogReplayer
