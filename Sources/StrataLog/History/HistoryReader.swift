@@ -88,7 +88,7 @@ public struct HistoryReader {
     }
 
     /// From now on the reader ends with the newest transaction of a later snapshot of the same store; it goes on where
-    /// it is.
+    /// it is. Transactions up to that snapshot's history floor are passed over.
     ///
     /// - Complexity: O(1) but for the segments that have come since.
     public mutating func advance(to snapshot: Snapshot) throws(StoreError) {
@@ -108,6 +108,8 @@ public struct HistoryReader {
         epoch = snapshot.epoch
         end = snapshot.end
         newest = snapshot.sequence
+        // What the history has let go of since is passed over, as by a new reader: segments may lack it.
+        returned = max(returned, epoch.compaction.historyFloor)
         segments = holes.remaining(current + 1, through: end.segment)
         self.reader = try self.reader(of: current, limit: limit)
     }

@@ -130,12 +130,13 @@ package final class HistoryCursor: @unchecked Sendable {
         try handle.catchUp()
         let uuid = handle.identity.uuidString
         let conversion = HistoryConversion(handle, control)
+        func gap() -> any Error {
+            HistoryState.expired("The history of the store \(uuid) was deleted before it was read.")
+        }
         var cursor: Cursor
         if let known = cursors[uuid] {
             cursor = known
-            guard cursor.sequence + 1 >= conversion.history.start else {
-                throw HistoryState.expired("The history of the store \(uuid) was deleted before it was read.")
-            }
+            guard cursor.sequence + 1 >= conversion.history.start else { throw gap() }
         } else {
             cursor = Cursor(sequence: try conversion.history.sequence(after: token, handle))
         }
@@ -155,6 +156,8 @@ package final class HistoryCursor: @unchecked Sendable {
         var found: [NSPersistentHistoryTransaction] = []
         while found.count < Self.maximumCount, let entry = try reader.next() {
             try control?.checkRead()
+            // A compaction may have taken the next ones away since the beginning was looked up.
+            guard entry.sequence == cursor.sequence + 1 else { throw gap() }
             found.append(try conversion.transaction(entry))
             cursor.sequence = entry.sequence
         }
