@@ -37,7 +37,7 @@ RELEASE := --scratch-path .build-release -c release -Xswiftc -enable-testing $(F
 RELEASE_TESTS := $(RELEASE) --disable-testable-imports
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: docs help bootstrap demo test test-debug test-examples test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow count count-update mutants check test-address soak format lint clean
+.PHONY: docs help bootstrap demo test forget-times test-debug test-examples test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow count count-update mutants check test-address soak format lint clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,8 +52,12 @@ demo: bootstrap ## Import this machine's Debian package index into a store and a
 check: bootstrap ## Run the tests of the files that have changed
 	SWIFT=$(SWIFT) scripts/check.sh $(ARGS)
 
-test: test-debug test-examples test-sweep test-kill test-follow test-service test-fuzz ## Run every test, and print how long each part took
+test: forget-times test-debug test-examples test-sweep test-kill test-follow test-service test-fuzz ## Run every test, and print how long each part took
 	@scripts/timed.sh -t
+
+# What is left of runs of single parts, or of one that failed.
+forget-times:
+	@rm -f .build/times
 
 # SwiftPM may take the plan of the package that the folder was last built for, and so run that package's tests once more.
 forget-plan = @rm -f .build/debug.yaml .build-release/release.yaml
@@ -87,7 +91,7 @@ test-sweep: bootstrap ## Test the engine, crash, fail and corrupt stores, compar
 	STRATA_TESTS=sweeps scripts/timed.sh 'release: tests, built and run' $(SWIFT) test $(RELEASE_TESTS) --filter '$(RELEASE_FILTER)|$(BOTH_FILTER)'
 
 suite-times: ## Run each suite of the last build by itself and print how long it takes; FILTER says which
-	scripts/suite-times.sh "$$($(SWIFT) build $(DEBUG) --show-bin-path)/StrataPackageTests.xctest" $(FILTER)
+	scripts/suite-times.sh "$$($(SWIFT) build $(DEBUG) --show-bin-path)/StrataPackageTests.xctest" '$(FILTER)'
 
 test-macros: bootstrap ## Test the macro @Managed, for which swift-syntax is fetched and built; not part of make test
 	STRATA_TESTS=macros $(SWIFT) test --traits Macros --scratch-path .build-macros $(FLAGS) $(TEST_FLAGS)

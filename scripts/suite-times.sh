@@ -4,20 +4,22 @@
 #
 #   scripts/suite-times.sh BINARY [FILTER]
 #
-# Prints seconds of the processor, seconds, the number of tests and the suite.
+# Prints seconds of the processor, seconds and the suite. Fails if a suite does.
 set -euo pipefail
-binary=$1
+run=("$1" --testing-library swift-testing)
 filter=${2:-.}
 export SWIFT_BACKTRACE=enable=no
-out=$(mktemp)
-trap 'rm -f "$out"' EXIT
 TIMEFORMAT='%U %S %R'
-"$binary" --testing-library swift-testing --list-tests 2>/dev/null | grep -E "$filter" | grep / |
-    sed -E 's#/[^/]*$##' | sort -u |
+{
+    failed=false
     while read -r suite; do
-        { time "$binary" --testing-library swift-testing --filter "^${suite//./\\.}/" >"$out" 2>&1 || echo "$suite failed" >&2; } 2>"$out.time"
-        grep failed "$out.time" >&2 || true
-        count=$(grep -oE 'run with [0-9]+ test' "$out" | grep -oE '[0-9]+' | head -n 1 || true)
-        awk -v count="${count:-0}" -v suite="$suite" 'END { printf "%7.1f %7.1f %5d  %s\n", $1 + $2, $3, count, suite }' "$out.time"
-    done | sort -rn
-rm -f "$out.time"
+        status=0
+        times=$({ time "${run[@]}" --filter "^${suite//./\\.}/" >/dev/null 2>&1; } 2>&1) || status=$?
+        awk -v suite="$suite" '{ printf "%7.1f %7.1f  %s\n", $1 + $2, $3, suite }' <<<"$times"
+        if [ $status -ne 0 ]; then
+            echo "$suite failed" >&2
+            failed=true
+        fi
+    done < <("${run[@]}" --list-tests 2>/dev/null | sed -nE 's#^([A-Za-z]+\.[A-Za-z]+)/.*#\1#p' | grep -E "$filter" | sort -u)
+    ! $failed
+} | sort -rn

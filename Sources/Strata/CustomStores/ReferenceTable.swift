@@ -80,8 +80,8 @@ final class ReferenceTable: @unchecked Sendable {
         case let uuid as NSUUID: return AnyHashable(uuid as UUID)
         case let url as URL: return AnyHashable(url)
         case let data as Data: return AnyHashable(data)
-        // To compute the hash of an `NSDecimalNumber` ends in a stack overflow on Linux. One that is an integer is the
-        // same as the integer, as for all numbers.
+        // Hashing an `NSDecimalNumber` overflows the stack on Linux. One that is an `Int64` equals that integer, as
+        // numbers do.
         case let decimal as Decimal:
             return Int64("\(decimal)").map { AnyHashable(NSNumber(value: $0)) } ?? AnyHashable(decimal)
         case let number as NSNumber: return AnyHashable(number)

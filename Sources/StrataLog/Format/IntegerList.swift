@@ -11,7 +11,7 @@ public struct IntegerList: RandomAccessCollection, Sendable {
     public var startIndex: Int { 0 }
     public var endIndex: Int { count }
 
-    /// A list of its own for each integer.
+    /// Holds each integer by itself.
     public init(_ values: [UInt64]) {
         self.values = values
         first = 0
