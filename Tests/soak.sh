@@ -9,7 +9,7 @@
 # STRATA_SOAK_HOURS   begin no part after so many hours; every part is run at least once
 # STRATA_SEED         the first seed of the sweeps and of the random suites of the object graph, to repeat a run that failed
 # STRATA_OPERATIONS   the number of operations of each of their runs (what is usual for the suite)
-# STRATA_SOAK         how many times the sweeps' usual number of states (52: more than a million of commits, and another
+# STRATA_SOAK         how many times the sweeps' usual number of states (13: more than a million of commits, and another
 #                     million of compaction), and how many times the
 #                     usual number of seeds of the object graph (100: millions of operations)
 # STRATA_RANDOM       how many times the 100,000 operations of random programs over random models (100)
@@ -30,15 +30,16 @@ parts=("$@")
 
 sweeps() {
     mkdir -p .build-release
-    STRATA_SOAK=${STRATA_SOAK:-52} "${release_tests[@]}" \
-        --filter 'StrataLogTests\..*(Sweep|Schedule)' | tee .build-release/sweeps.log
+    STRATA_SOAK=${STRATA_SOAK:-13} "${release_tests[@]}" \
+        --filter 'StrataLogTests\..*(Sweep|Schedule)|StrataTests\.MigrationSweepTests' | tee .build-release/sweeps.log
     awk '/crash sweep/ { for (i = 2; i <= NF; i++) if ($i ~ /^states/) n += $(i - 1) } END { printf "soak: %d crash states\n", n }' \
         .build-release/sweeps.log
 }
 
 graph() {
     local suites='WholeGraphTests|RelationshipModelTests|TwoContextsModelTests|ParentStackModelTests|UndoModelTests'
-    suites+='|FetchRandomTests|CompiledFetchTests|SemiJoinTests|FetchedResultsRandomTests'
+    suites+='|FetchRandomTests|CompiledFetchTests|IndexedFetchTests|DirectFetchTests|ColumnChunkTests|SemiJoinTests'
+    suites+='|FetchedResultsRandomTests|MigrationSweepOfChainsTests'
     STRATA_SOAK=${STRATA_SOAK:-100} "${release_tests[@]}" \
         --filter "StrataTests\.($suites)"
 }

@@ -10,7 +10,7 @@ import Testing
 ///
 /// The compactor is interrupted after each of its records; segments are as short as the schedule wants them.
 @Suite struct CompactionScheduleTests {
-    static let count: UInt64 = BuildMode.isDebug ? 50 : UInt64(Effort.repetitions(2_500))
+    static let count: UInt64 = BuildMode.isDebug ? 50 : UInt64(Effort.repetitions(10_000))
 
     @Test func schedules() throws {
         let first = Effort.seeds(0).lowerBound

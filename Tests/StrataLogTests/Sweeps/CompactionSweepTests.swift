@@ -6,7 +6,7 @@ import Testing
 
 /// The sweeps over workloads that compact and merge: crashes after every operation, also of the recovery that follows.
 @Suite(.sweep) struct CompactionSweepTests {
-    @Test(arguments: Effort.seeds(2))
+    @Test(arguments: Effort.seeds(6))
     func everyCrashLeavesTheOldSegmentsOrTheNew(seed: UInt64) throws {
         let fileSystem = SimulatedFileSystem()
         let workload = StoreWorkload(seed: seed &+ 7000, fileSystem: fileSystem, compacts: true)
@@ -17,7 +17,7 @@ import Testing
         #expect(tally.states > 500)
     }
 
-    @Test(arguments: [LogOptions.Durability.os, .interval(milliseconds: 100_000)], Effort.seeds(1))
+    @Test(arguments: [LogOptions.Durability.os, .interval(milliseconds: 100_000)], Effort.seeds(3))
     func weakerDurabilityLosesOnlyTheNewest(_ durability: LogOptions.Durability, seed: UInt64) throws {
         let fileSystem = SimulatedFileSystem()
         let workload = StoreWorkload(
@@ -29,7 +29,7 @@ import Testing
     }
 
     /// The same with all checkpoints lost: the index comes from a log with holes.
-    @Test(arguments: Effort.seeds(1)) func crashesWithoutCheckpoints(seed: UInt64) throws {
+    @Test(arguments: Effort.seeds(4)) func crashesWithoutCheckpoints(seed: UInt64) throws {
         let fileSystem = SimulatedFileSystem()
         let workload = StoreWorkload(seed: seed &+ 9000, fileSystem: fileSystem, compacts: true)
         try workload.run(steps: 30)
@@ -120,7 +120,7 @@ import Testing
     }
 
     /// Damage anywhere in a compacted store gives exact data or an error.
-    @Test(arguments: Effort.seeds(1)) func damageIsNoticed(seed: UInt64) throws {
+    @Test(arguments: Effort.seeds(2)) func damageIsNoticed(seed: UInt64) throws {
         let fileSystem = SimulatedFileSystem()
         let workload = StoreWorkload(seed: seed &+ 500, fileSystem: fileSystem, compacts: true)
         try workload.run(steps: 20)

@@ -19,7 +19,7 @@ import Testing
         var lostUnacknowledged = 0
     }
 
-    @Test(arguments: Effort.seeds(3))
+    @Test(arguments: Effort.seeds(12))
     func everyCrashLeavesAPrefix(seed: UInt64) throws {
         let fileSystem = SimulatedFileSystem()
         let workload = StoreWorkload(seed: seed, fileSystem: fileSystem)
@@ -31,7 +31,7 @@ import Testing
         #expect(tally.states > 500)
     }
 
-    @Test(arguments: [LogOptions.Durability.os, .interval(milliseconds: 100_000)], Effort.seeds(1))
+    @Test(arguments: [LogOptions.Durability.os, .interval(milliseconds: 100_000)], Effort.seeds(4))
     func weakerDurabilityLosesOnlyTheNewest(_ durability: LogOptions.Durability, seed: UInt64) throws {
         let fileSystem = SimulatedFileSystem()
         let workload = StoreWorkload(
@@ -123,7 +123,7 @@ import Testing
     }
 
     /// After any crash the store takes new commits, and those survive the next crash.
-    @Test(arguments: Effort.seeds(2))
+    @Test(arguments: Effort.seeds(6))
     func theLogGoesOnAfterACrash(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var fileSystem = SimulatedFileSystem()

@@ -7,20 +7,22 @@ enum Effort {
     /// `STRATA_SOAK=10` visits ten times as many states.
     static let factor = max(1, number("STRATA_SOAK") ?? 1)
 
-    /// `STRATA_SHARE=4` takes a fourth of the seeds: for mutants, each of which meets the sweeps.
-    private static let share = max(1, number("STRATA_SHARE") ?? 1)
+    /// Neither a soak nor a search for mutants, both of which name what they take: `make test`, for one.
+    static let isSample = number("STRATA_SOAK") == nil && number("STRATA_SHARE") == nil
 
-    /// How many times a sweep repeats what it usually does so many times.
-    static func repetitions(_ count: Int) -> Int { max(1, count * factor / share) }
+    /// `STRATA_SHARE=4` takes a fourth of the seeds: for mutants, each of which meets the sweeps. So does a sample.
+    private static let share = max(1, number("STRATA_SHARE") ?? (isSample ? 4 : 1))
+
+    /// How many times a sweep repeats what a soak repeats so many times.
+    static func repetitions(_ count: Int) -> Int { (count * factor + share - 1) / share }
 
     /// The first seed of randomised runs: another one each time, or `STRATA_SEED`.
     static let seed = number("STRATA_SEED").map(UInt64.init) ?? UInt64.random(in: 0..<1 << 40)
 
-    /// The seeds of a sweep: others each day, or from `STRATA_SEED` on. A run that failed is repeated on the same day,
-    /// or with the seed that it names.
+    /// The seeds of a sweep: from `STRATA_SEED` on, or from 0; those of a sample are others each day.
     static func seeds(_ count: Int) -> Range<UInt64> {
         let day = UInt64(Date().timeIntervalSince1970 / 86_400)
-        let first = number("STRATA_SEED").map(UInt64.init) ?? day * 1_000
+        let first = number("STRATA_SEED").map(UInt64.init) ?? (isSample ? day * 1_000 : 0)
         return first..<first + UInt64(count == 0 ? 0 : repetitions(count))
     }
 

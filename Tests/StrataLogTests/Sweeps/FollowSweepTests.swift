@@ -86,7 +86,7 @@ import Testing
     func followersShowOnlyWhatStays(_ durability: LogOptions.Durability) throws {
         let first = Effort.seed
         var tally = (deaths: 0, refreshes: 0, openings: 0, transactions: 0)
-        for seed in first..<first + UInt64(Effort.repetitions(BuildMode.isDebug ? 10 : 75)) {
+        for seed in first..<first + UInt64(Effort.repetitions(BuildMode.isDebug ? 40 : 300)) {
             do {
                 try run(seed, durability, &tally)
             } catch {

@@ -30,10 +30,11 @@ import Testing
         #expect(results.dropFirst().allSatisfy { $0 == results[0] }, "\(text)")
     }
 
-    @Test(arguments: StoreKind.allCases, Budget.allCases) func randomRequests(
-        _ kind: StoreKind, _ budget: Budget
-    ) throws {
-        let seed: UInt64 = budget == .ample ? 21 : 22
+    @Test(
+        arguments: StoreKind.allCases.flatMap { kind in Budget.allCases.map { (kind, $0) } },
+        RandomRuns.seeds(from: 21, count: 1))
+    func randomRequests(_ where: (StoreKind, Budget), _ seed: UInt64) throws {
+        let (kind, budget) = `where`
         print("ColumnChunkTests.randomRequests: \(kind), \(budget), seed \(seed)")
         var random = SeededGenerator(seed: seed)
         try ColumnChunkUse.$budgetBytes.withValue(budget.byteCount) {
