@@ -32,6 +32,11 @@ import Testing
         #expect(values > 10 * count, "seed \(seed)")
     }
 
+    /// Of a self-relationship `title` and `title1` the columns are Z_3TITLE1 and Z_3TITLE11 where another has Z_3TITLE.
+    @Test func aRelationshipCalledAsAnotherOnesNumberedColumnComesIn() throws {
+        #expect(try compare(6_968_597_288_797_274_998) > 0)
+    }
+
     /// - Returns: how many values there were.
     private func compare(_ seed: UInt64) throws -> Int {
         var random = SeededGenerator(seed: seed)

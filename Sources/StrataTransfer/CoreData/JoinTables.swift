@@ -131,23 +131,29 @@ struct JoinTables {
         }
     }
 
-    /// 0 for a name as it is, 1 for one with a number at its end; nil for another.
+    /// 0 for a name as it is, 1 for one with a number of one digit at its end, 3 more for each further digit; nil for
+    /// another.
+    ///
+    /// "TITLE11" may be the twelfth "TITLE" or the second "TITLE1": the fewer have to have the name, the likelier.
     private static func distance(_ name: String, from expected: String) -> Int? {
         guard name.hasPrefix(expected) else { return nil }
         let rest = name.utf8.dropFirst(expected.utf8.count)
         if rest.isEmpty { return 0 }
-        return rest.first != 0x30 && rest.allSatisfy { (0x30...0x39).contains($0) } ? 1 : nil
+        return rest.first != 0x30 && rest.allSatisfy { (0x30...0x39).contains($0) } ? 3 * rest.count - 2 : nil
     }
 
-    /// The numbers of an entity, of what it inherits from and of what inherits from it: 0 for itself, 4 for others. In
-    /// the file of a renamed or moved relationship it may be another one's.
+    /// More than numbers at the ends of names add up to.
+    private static let otherEntity = 1_000
+
+    /// The numbers of an entity, of what it inherits from and of what inherits from it: 0 for itself,
+    /// ``otherEntity`` for others. In the file of a renamed or moved relationship it may be another one's.
     private func lineage(_ entity: NSEntityDescription?) -> [Int64: Int] {
         guard let entity else { return [:] }
         var numbers: [Int64: Int] = [:]
-        for rows in planner.family(entity) { numbers[planner.number(rows.name)] = 4 }
+        for rows in planner.family(entity) { numbers[planner.number(rows.name)] = Self.otherEntity }
         var parent = entity.superentity
         while let current = parent {
-            numbers[planner.number(current.name ?? "")] = 4
+            numbers[planner.number(current.name ?? "")] = Self.otherEntity
             parent = current.superentity
         }
         numbers[planner.number(entity.name ?? "")] = 0
