@@ -79,7 +79,10 @@ struct ProgramDrawing {
     ]
 
     private mutating func draw() -> Program {
-        while operations.count < profile.operations, !oracle.isLost {
+        var attempts = 0
+        // Where many kinds of operations are left out, hardly one of the others may be possible.
+        while operations.count < profile.operations, !oracle.isLost, attempts < 50 * profile.operations {
+            attempts += 1
             if profile != .graph, operations.isEmpty || operations.count == 4 { add(.bulk(bulk())) }
             if oracle.isDenied {
                 add(.save)

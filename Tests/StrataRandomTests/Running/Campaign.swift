@@ -8,7 +8,7 @@ struct Campaign {
         var result: TrialResult
     }
 
-    /// How many seconds one program may take.
+    /// How many seconds of processor time one program may take.
     let limit: Double
     /// After so many failures no more trials are begun.
     let patience: Int
@@ -46,7 +46,8 @@ struct Campaign {
         while let first = rest.first {
             guard let results = try? TrialChild(Array(rest)).results(limit: limit), !results.isEmpty else {
                 report(first, .stopped("the child process did not begin"))
-                return
+                rest = rest.dropFirst()
+                continue
             }
             for (trial, result) in zip(rest, results) { report(trial, result) }
             rest = rest.dropFirst(results.count)

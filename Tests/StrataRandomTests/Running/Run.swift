@@ -107,7 +107,10 @@ final class Run {
         case .checkHistory: try checkHistory()
         case .undo: try move(context.undo)
         case .redo: try move(context.redo)
-        case .migrate: try reopen(model.make())
+        case .migrate(let change):
+            try reopen(model.make())
+            // A migration changes no rows: the history says nothing of it.
+            recorded = change.apply(to: recorded, model)
         case .handOver:
             mirror = nil
             forgetUndo()

@@ -36,24 +36,41 @@ final class TrialChild {
 
     /// Waits for the end.
     ///
-    /// - Parameter limit: how many seconds one trial may take.
+    /// - Parameter limit: how many seconds of processor time one trial may take: a machine may be slow. One that waits
+    ///   for what does not come has ten times as long.
     /// - Returns: the results of the trials that were begun.
     func results(limit: Double) -> [TrialResult] {
         let clock = ContinuousClock()
-        var (seen, began) = (-1, clock.now)
+        var (seen, began, spent) = (-1, clock.now, 0.0)
         while process.isRunning {
             let size = (try? Data(contentsOf: folder.appendingPathComponent("report")).count) ?? 0
-            if size != seen { (seen, began) = (size, clock.now) }
-            if clock.now - began > .seconds(limit) {
+            let now = processorTime ?? spent
+            if size != seen { (seen, began, spent) = (size, clock.now, now) }
+            if now - spent > limit || clock.now - began > .seconds(10 * limit) {
                 kill(process.processIdentifier, SIGKILL)
                 process.waitUntilExit()
-                return finished + [.hung]
+                return ended(.hung)
             }
             Thread.sleep(forTimeInterval: 0.01)
         }
-        let lines = lines
         if process.terminationStatus == 0, process.terminationReason == .exit { return finished }
-        return lines.last == "begin" ? finished + [.stopped(message)] : finished
+        return ended(.stopped(message))
+    }
+
+    /// What has finished, and how the trial under way has ended; without one it was what the last one has left behind.
+    private func ended(_ end: TrialResult) -> [TrialResult] {
+        lines.last == "begin" ? finished + [end] : finished.dropLast() + [end]
+    }
+
+    /// Of the process, in seconds.
+    private var processorTime: Double? {
+        guard let text = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8),
+            let end = text.lastIndex(of: ")")
+        else { return nil }
+        // After the name, which may have spaces: the state is the first, utime and stime are the 12th and 13th.
+        let fields = text[text.index(after: end)...].split(separator: " ")
+        guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return nil }
+        return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 
     private var lines: [String] {
