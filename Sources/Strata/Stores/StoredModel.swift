@@ -167,13 +167,13 @@ struct StoredModel: Codable, Equatable {
         for entity in entities {
             var slots: [SlotLayout] = []
             if let shape = shapes.byName[entity.name] {
-                for info in shape.slots.prefix(shape.persistentSlotCount) {
+                for (slot, info) in shape.slots.prefix(shape.persistentSlotCount).enumerated() {
                     let relationship = info.relationshipIndex < 0 ? nil : shape.relationships[info.relationshipIndex]
                     slots.append(
                         SlotLayout(
                             info.kind.valueKind,
                             postingsID: relationship.map { $0.keepsPostings ? postings[$0.storedName] ?? 0 : 0 } ?? 0,
-                            preservedInHistory: info.attribute?.preservesValueInHistoryOnDeletion ?? false))
+                            preservedInHistory: shape.isPreservedInHistory(slot: slot)))
                 }
             } else {
                 let name = String(entity.name.dropFirst("link ".count))

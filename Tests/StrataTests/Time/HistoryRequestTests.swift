@@ -289,6 +289,39 @@ import Testing
         }
     }
 
+    /// The history speaks of an entity's properties: of a composite, whichever of its elements was written.
+    @Test(arguments: StoreKind.allCases) func compositesAreInTheHistoryAsOne(_ kind: StoreKind) throws {
+        let entity = NSEntityDescription()
+        entity.name = "Place"
+        let (address, inner) = (NSCompositeAttributeDescription(), NSCompositeAttributeDescription())
+        (address.name, inner.name) = ("address", "inner")
+        inner.elements = [ZooModel.attribute("floor", .integer32)]
+        address.elements = [ZooModel.attribute("street", .string), ZooModel.attribute("city", .string), inner]
+        address.preservesValueInHistoryOnDeletion = true
+        entity.properties = [address, ZooModel.attribute("note", .string)]
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        let store = try TestStore(kind, model)
+        let context = store.context()
+        try context.performAndWait { () throws in
+            let place = insert("Place", context)
+            place.setValue(["street": "Elm", "inner": ["floor": 3]], forKey: "address")
+            try context.save()
+            place.setValue(["street": "Elm", "inner": ["floor": 4]], forKey: "address")
+            try context.save()
+            context.delete(place)
+            try context.save()
+            let changes = try transactions(Request.fetchHistory(after: everything), context).map { $0.changes?.first }
+            #expect(changes[1]?.updatedProperties?.map(\.name) == ["address"])
+            #expect(changes[1]?.updatedProperties?.first is NSCompositeAttributeDescription)
+            let tombstone = try #require(changes[2]?.tombstone)
+            #expect(tombstone.count == 1)
+            let value = try #require(tombstone["address"] as? [String: Any])
+            #expect(value["street"] as? String == "Elm" && value["city"] == nil)
+            #expect((value["inner"] as? [String: Any])?["floor"] as? Int == 4)
+        }
+    }
+
     /// A relationship that is to-many at both ends is a change of both objects.
     @Test(arguments: StoreKind.allCases) func linksAreUpdatesOfBothEnds(_ kind: StoreKind) throws {
         let store = try TestStore(kind)

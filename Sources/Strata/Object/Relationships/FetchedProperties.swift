@@ -39,7 +39,7 @@ extension NSManagedObject {
             let control = settings.timeLimit.map { RequestControl(timeLimit: $0) }
             // Reading a property ends no event.
             let results = try context.undisturbed {
-                try FetchExecutor(context, plan, turn: ScanTurn(control, nil)).results()
+                try FetchExecutor(context, plan, turn: context.turn(control, plan)).results()
             }
             guard case .objects(let objects) = results else { return results.any }
             let state = toMany[number] ?? ToManyState()

@@ -169,11 +169,25 @@ final class EntityShape: @unchecked Sendable {
 
     func property(_ name: String) -> PropertyReference? { propertyTable[name] }
 
-    /// The attribute or to-one relationship in a slot; nil for a hidden slot and for -1.
+    /// The property of the entity in a slot: an attribute, the composite that an element is of, or a to-one
+    /// relationship; nil for a hidden slot and for -1.
     func property(atSlot slot: Int) -> NSPropertyDescription? {
         guard slots.indices.contains(slot) else { return nil }
         let index = slots[slot].relationshipIndex
-        return index >= 0 ? relationships[index].description : slots[slot].attribute
+        return index >= 0 ? relationships[index].description : composite(ofSlot: slot) ?? slots[slot].attribute
+    }
+
+    /// The attribute of the entity that the attribute in a slot is an element of, however deep; nil for others.
+    private func composite(ofSlot slot: Int) -> NSAttributeDescription? {
+        guard hasComposites, let end = slots[slot].name.firstIndex(of: ".") else { return nil }
+        return entity.attributesByName[String(slots[slot].name[..<end])]
+    }
+
+    /// Whether deletions keep the value of a slot in the history: its attribute says so, or the composite that it is of.
+    func isPreservedInHistory(slot: Int) -> Bool {
+        guard let attribute = slots[slot].attribute else { return false }
+        return attribute.preservesValueInHistoryOnDeletion
+            || composite(ofSlot: slot)?.preservesValueInHistoryOnDeletion == true
     }
 
     /// The relationship with this name, nil if there is none.

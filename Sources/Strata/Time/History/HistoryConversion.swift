@@ -80,13 +80,7 @@ struct HistoryConversion {
     private func properties(_ slots: SlotSet, _ shape: EntityShape) -> Set<NSPropertyDescription> {
         var properties: Set<NSPropertyDescription> = []
         slots.forEach { slot in
-            guard slot < shape.slots.count else { return }
-            let info = shape.slots[slot]
-            if let attribute = info.attribute {
-                properties.insert(attribute)
-            } else if info.relationshipIndex >= 0 {
-                properties.insert(shape.relationships[info.relationshipIndex].description)
-            }
+            if let property = shape.property(atSlot: slot) { properties.insert(property) }
         }
         return properties
     }
@@ -101,9 +95,9 @@ struct HistoryConversion {
             blocks.removeFirst()
         }
         guard let block = blocks.first else { return nil }
-        var values: [AnyHashable: Any] = [:]
+        var found: [Int: Any] = [:]
         for (slot, info) in shape.slots.prefix(shape.persistentSlotCount).enumerated() {
-            guard info.attribute?.preservesValueInHistoryOnDeletion == true else { continue }
+            guard shape.isPreservedInHistory(slot: slot) else { continue }
             // The block shows what was deleted, in the slots of that time.
             guard let stored = try versions.slot(slot, of: block.entity, inVersion: block.schemaVersion) else {
                 continue
@@ -119,7 +113,17 @@ struct HistoryConversion {
                 }
             }
             if let failure { throw failure }
-            if let value { values[info.name] = value }
+            if let value { found[slot] = value }
+        }
+        // Of a composite its elements, as one value.
+        var values: [AnyHashable: Any] = [:]
+        for (slot, value) in found {
+            guard let property = shape.property(atSlot: slot)?.name else { continue }
+            if case .composite(let composite)? = shape.property(property) {
+                values[property] = composite.dictionary { found[$0] }
+            } else {
+                values[property] = value
+            }
         }
         return values.isEmpty ? nil : values
     }
