@@ -30,14 +30,15 @@ DEMO := Examples/PackageGraph
 BOOKSHOP := Examples/Bookshop
 BENCHMARKS := Benchmarks
 FLAGS := $(if $(filter error,$(WARNINGS)),-Xswiftc -warnings-as-errors)
-# What is built with the same options in the same folder is built once, whichever package it is built for.
-DEBUG := --scratch-path .build $(FLAGS)
+# What is built with the same options in the same folder is built once, whichever package it is built for. The index that
+# editors look things up in is a quarter of a debug build; without it the folder is another one than theirs.
+DEBUG := --scratch-path .build-debug --disable-index-store $(FLAGS)
 RELEASE := --scratch-path .build-release -c release -Xswiftc -enable-testing $(FLAGS)
 # swift test would say -enable-testing once more, and so build the library anew.
 RELEASE_TESTS := $(RELEASE) --disable-testable-imports
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: docs help bootstrap demo test forget-times test-debug test-examples test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow count count-update mutants check test-address soak format lint clean
+.PHONY: docs help bootstrap demo test forget-times test-debug test-examples test-examples-debug test-examples-release test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow count count-update mutants check test-address soak format lint clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,34 +53,41 @@ demo: bootstrap ## Import this machine's Debian package index into a store and a
 check: bootstrap ## Run the tests of the files that have changed
 	SWIFT=$(SWIFT) scripts/check.sh $(ARGS)
 
-test: forget-times test-debug test-examples test-sweep test-kill test-follow test-service test-fuzz ## Run every test, and print how long each part took
+# A release build is a thread of its own for minutes, in which the debug build and its tests have the other processor.
+test: bootstrap forget-times ## Run every test, and print how long each part took
+	@scripts/side-by-side.sh '$(MAKE) test-debug test-examples-debug' \
+		'$(MAKE) test-examples-release test-sweep test-kill test-follow test-service test-fuzz'
 	@scripts/timed.sh -t
 
 # What is left of runs of single parts, or of one that failed.
 forget-times:
-	@rm -f .build/times
+	@rm -f .build-debug/times
 
 # SwiftPM may take the plan of the package that the folder was last built for, and so run that package's tests once more.
-forget-plan = @rm -f .build/debug.yaml .build-release/release.yaml
+forget-plan = @rm -f .build-$(1)/$(1).yaml
 
 test-debug: bootstrap ## Run the library's tests, but for those that test-sweep runs
-	$(forget-plan)
-	@mkdir -p .build
-	STRATA_TESTS=debug scripts/timed.sh 'debug: build' $(SWIFT) test list $(DEBUG) >.build/tests.txt
+	$(call forget-plan,debug)
+	@mkdir -p .build-debug
+	STRATA_TESTS=debug scripts/timed.sh 'debug: build' $(SWIFT) test list $(DEBUG) >.build-debug/tests.txt
 	STRATA_TESTS=debug scripts/timed.sh 'debug: tests' $(SWIFT) test --skip-build $(DEBUG) --skip '$(RELEASE_FILTER)' $(TEST_FLAGS)
 
-test-examples: bootstrap ## Run the examples' tests; those of generated accessors in release, too
-	$(forget-plan)
+test-examples: test-examples-debug test-examples-release ## Run the examples' tests; those of generated accessors in release, too
+
+test-examples-debug: bootstrap
+	$(call forget-plan,debug)
 	scripts/timed.sh 'debug: PackageGraph' $(SWIFT) test --package-path $(DEMO) $(DEBUG) $(TEST_FLAGS)
-	$(forget-plan)
+	$(call forget-plan,debug)
 	scripts/timed.sh 'debug: ModelFiles' $(SWIFT) test --package-path Examples/ModelFiles $(DEBUG) $(TEST_FLAGS)
-	$(forget-plan)
+	$(call forget-plan,debug)
 	scripts/timed.sh 'debug: Trips' $(SWIFT) test --package-path Examples/Trips $(DEBUG) $(TEST_FLAGS)
-	$(forget-plan)
+	$(call forget-plan,debug)
 	scripts/timed.sh 'debug: Bookshop' $(SWIFT) test --package-path $(BOOKSHOP) $(DEBUG) $(TEST_FLAGS)
-	$(forget-plan)
+
+test-examples-release: bootstrap
+	$(call forget-plan,release)
 	scripts/timed.sh 'release: the library, Bookshop' $(SWIFT) test --package-path $(BOOKSHOP) $(RELEASE_TESTS) $(TEST_FLAGS)
-	$(forget-plan)
+	$(call forget-plan,release)
 	scripts/timed.sh 'release: Trips' $(SWIFT) test --package-path Examples/Trips $(RELEASE_TESTS) $(TEST_FLAGS)
 
 # With that trait all is built anew.
@@ -87,25 +95,25 @@ test-combine: bootstrap ## Run the tests of the Combine client; not part of make
 	$(SWIFT) test --package-path Examples/CombineClient $(FLAGS) $(TEST_FLAGS)
 
 test-sweep: bootstrap ## Test the engine, crash, fail and corrupt stores, compare the answers of query plans, in release
-	$(forget-plan)
+	$(call forget-plan,release)
 	STRATA_TESTS=sweeps scripts/timed.sh 'release: tests, built and run' $(SWIFT) test $(RELEASE_TESTS) --filter '$(RELEASE_FILTER)|$(BOTH_FILTER)'
 
 suite-times: ## Run each suite of the last build by itself and print how long it takes; FILTER says which
 	scripts/suite-times.sh "$$($(SWIFT) build $(DEBUG) --show-bin-path)/StrataPackageTests.xctest" '$(FILTER)'
 
 test-macros: bootstrap ## Test the macro @Managed, for which swift-syntax is fetched and built; not part of make test
-	STRATA_TESTS=macros $(SWIFT) test --traits Macros --scratch-path .build-macros $(FLAGS) $(TEST_FLAGS)
+	STRATA_TESTS=macros $(SWIFT) test --traits Macros --scratch-path .build-macros --disable-index-store $(FLAGS) $(TEST_FLAGS)
 
 test-kill: bootstrap ## Kill KILLS processes that write and check what they leave
-	$(forget-plan)
+	$(call forget-plan,release)
 	scripts/timed.sh 'release: kill loop' $(SWIFT) run --package-path Tests/KillLoop $(RELEASE) kill-loop $(KILLS)
 
 test-follow: bootstrap ## Kill one of a writer and two followers at random, for FOLLOW_SECONDS
-	$(forget-plan)
+	$(call forget-plan,release)
 	scripts/timed.sh 'release: followers' $(SWIFT) run --package-path Tests/KillLoop $(RELEASE) kill-loop follow $(FOLLOW_SECONDS)
 
 test-service: bootstrap ## Serve 64 clients and be killed for SERVICE_SECONDS; nothing lost, memory back
-	$(forget-plan)
+	$(call forget-plan,release)
 	scripts/timed.sh 'release: service' $(SWIFT) run --package-path Tests/KillLoop $(RELEASE) kill-loop service $(SERVICE_SECONDS)
 
 test-fuzz: bootstrap ## Fuzz every decoder, FUZZ_SECONDS each
@@ -114,7 +122,7 @@ test-fuzz: bootstrap ## Fuzz every decoder, FUZZ_SECONDS each
 # Without the search for leaks, which does not know pointers that Swift has tagged: short Data's, for one. That objects are
 # freed is what the suites themselves assert.
 test-address: bootstrap ## Run the suites that docs/unsafe.md names under the address sanitizer
-	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize address --scratch-path .build-asan --filter '$(ADDRESS_FILTER)'
+	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize address --scratch-path .build-asan --disable-index-store --filter '$(ADDRESS_FILTER)'
 
 count: bootstrap ## Count the instructions of hot paths and compare with Benchmarks/Counts/counts.txt
 	$(SWIFT) build --package-path Benchmarks/Counts -c release
