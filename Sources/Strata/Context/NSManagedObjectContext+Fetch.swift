@@ -206,7 +206,7 @@ extension NSManagedObjectContext: FetchExpressionContext {
                 throw FetchProblem.error("FETCH needs a fetch request, not \(type(of: request)).")
             }
             let plan = try request.plan(in: self)
-            let executor = FetchExecutor(self, plan)
+            let executor = FetchExecutor(self, plan, turn: turn(ContextQueue.currentControl, plan))
             // In the middle of a predicate.
             return try undisturbed { () -> Any in
                 if countOnly { return try executor.count() }

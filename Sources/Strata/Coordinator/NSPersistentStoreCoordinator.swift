@@ -35,7 +35,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     let readSlots = Atomic<UInt64>(0)
     /// What contexts have planned.
     let plans = PlanCache()
-    /// Where large scans wait for their turn.
+    /// Where long searches wait for their turn.
     let scanGate = ScanGate()
     /// Those who follow the history of the stores.
     let historyWaiters = HistoryWaiters()

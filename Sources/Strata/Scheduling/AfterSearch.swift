@@ -21,6 +21,9 @@ enum AfterSearch {
         pthread_getspecific(key).map { Unmanaged<Work>.fromOpaque($0).takeUnretainedValue() }
     }
 
+    /// Whether the calling thread holds a place, and so may not wait for another one.
+    static var isInside: Bool { known.map { $0.depth > 0 } ?? false }
+
     /// The calling thread is about to take a place. ``end()`` follows on the same thread.
     static func begin() {
         if let known {

@@ -12,7 +12,7 @@ protocol PoolJob: AnyObject, Sendable {
 /// The threads that the contexts' queues share: about as many run as there are processors.
 ///
 /// A thread that waits does not count, so that another one runs meanwhile: one that waits for a queue, for a commit or
-/// for its turn to scan says so (``waiting(_:)``), as does one that runs a large scan, so that small reads go on. What
+/// for its turn to scan says so (``waiting(_:)``), as does one that runs a long search, so that small reads go on. What
 /// a program's own blocks wait for nobody says: while there is work and none of it is begun, ``PoolMonitor`` looks
 /// which threads sleep. So blocks may wait for each other in any way. Threads without work end after a while.
 final class ContextPool: @unchecked Sendable {

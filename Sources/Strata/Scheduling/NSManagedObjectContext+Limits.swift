@@ -21,9 +21,11 @@ extension NSManagedObjectContext {
         try queue.controlled(by: nil, for: self, body)
     }
 
-    /// Where a fetch waits when it looks at many rows; nil when code of the program runs in it, which may wait for
-    /// other contexts.
-    final func scanGate(for plan: FetchPlan) -> ScanGate? { plan.needsObjects ? nil : coordinator?.scanGate }
+    /// Where a fetch waits when it becomes long; nil when code of the program runs in it, which may wait for other
+    /// contexts, and for a fetch in the middle of another one.
+    final func scanGate(for plan: FetchPlan) -> ScanGate? {
+        plan.needsObjects || AfterSearch.isInside ? nil : coordinator?.scanGate
+    }
 
     final func turn(_ control: RequestControl?, _ plan: FetchPlan) -> ScanTurn {
         ScanTurn(control, scanGate(for: plan))

@@ -1,14 +1,27 @@
-/// What a fetch asks while it looks at rows: whether it should stop, and, when they become many, for its turn among the
-/// large scans. Belongs to the thread that runs the fetch, but for ``control``.
+import Foundation
+
+/// What a fetch asks while it works: whether it should stop, and, when it has become long, for its turn among the long
+/// searches. Belongs to the thread that runs the fetch, but for ``control``.
 final class ScanTurn {
-    /// From so many rows on a scan is a large one: less takes about a millisecond.
-    static let rowsOfLargeScan = 1 << 17
-    /// A row that is interpreted costs as much as so many that a compiled predicate is asked about.
-    static let costOfInterpretedRow = 16
+    /// From so many rows on a scan is a long one: less takes about a millisecond.
+    static let rowsOfLongScan = 1 << 17
+    // All times are in nanoseconds.
+
+    /// From so much processor time on a search is a long one, whatever it looks at.
+    static let timeOfLongSearch: UInt64 = 2_000_000
+    /// For so long a long search runs before others that wait for their turn.
+    static let slice: UInt64 = 10_000_000
+    /// From so much on a search comes after those that have taken less.
+    static let timeOfLongestSearches: UInt64 = 50_000_000
 
     let control: RequestControl?
     private let gate: ScanGate?
     private var rows = 0
+    /// When the turn began and when its slice did, by the clock of the thread; 0 before it has been looked at.
+    private var began: UInt64 = 0
+    private var sliceBegan: UInt64 = 0
+    /// Whether the turn has looked at rows before.
+    private var hasLooked = false
     private var isInside = false
     /// Whether the thread has a place among those that search.
     private var isSearching = false
@@ -17,7 +30,7 @@ final class ScanTurn {
     /// Whether the thread does not count among those of contexts meanwhile.
     private var isAside = false
 
-    /// - Parameter gate: where large scans wait; nil for those that may not wait, since the program's code runs in
+    /// - Parameter gate: where long searches wait; nil for those that may not wait, since the program's code runs in
     ///   them.
     init(_ control: RequestControl?, _ gate: ScanGate?) {
         self.control = control
@@ -35,15 +48,41 @@ final class ScanTurn {
         beQuiet()
     }
 
-    /// About to look at so many rows more: the first time that they are many, waits until the scan may run.
+    /// About to look at so many rows more: waits until the scan may run when that has become long, and lets others run
+    /// now and then.
     ///
     /// - Throws: why the request should stop.
-    func willLook(at count: Int, isInterpreted: Bool = false) throws {
+    func willLook(at count: Int) throws {
+        rows += count
+        try goOn()
+    }
+
+    /// As ``willLook(at:)`` between steps of other work.
+    func goOn() throws {
         try control?.check()
-        guard let gate, !isInside else { return }
-        rows += isInterpreted ? count * Self.costOfInterpretedRow : count
-        guard rows >= Self.rowsOfLargeScan else { return }
-        // Small searches go on beside the large ones.
+        guard let gate else { return }
+        // To ask for the time takes longer than many a search.
+        guard hasLooked else {
+            hasLooked = true
+            return rows < Self.rowsOfLongScan ? () : try beginLong(gate)
+        }
+        let now = ThreadClock.now
+        if began == 0 { began = now }
+        if !isInside {
+            if rows >= Self.rowsOfLongScan || now - began >= Self.timeOfLongSearch { try beginLong(gate) }
+        } else if sliceBegan == 0 {
+            sliceBegan = now
+        } else if now - sliceBegan >= Self.slice {
+            sliceBegan = now
+            isInside = false
+            // Whoever is stopped here has left already.
+            try gate.pass(control, isLast: now - began >= Self.timeOfLongestSearches)
+            isInside = true
+        }
+    }
+
+    private func beginLong(_ gate: ScanGate) throws {
+        // Short searches go on beside the long ones.
         endSearch()
         try gate.enter(control)
         isInside = true
@@ -61,17 +100,38 @@ final class ScanTurn {
         isSearching = false
     }
 
-    /// The scan is over.
+    /// The search is over.
     func leave() {
-        rows = 0
+        (rows, began, sliceBegan, hasLooked) = (0, 0, 0, false)
         endSearch()
-        if isInside {
-            isInside = false
-            if isAside { ContextPool.stepBack() }
-            gate?.leave()
-        }
+        if isAside { ContextPool.stepBack() }
+        isAside = false
+        if isInside { gate?.leave() }
+        isInside = false
         guard isQuiet else { return }
         isQuiet = false
         AfterSearch.end()
+    }
+}
+
+/// Asks a turn each so many steps of a loop whose steps are short.
+struct TurnPace {
+    private let turn: ScanTurn?
+    private let steps: Int
+    private var left: Int
+
+    init(_ turn: ScanTurn?, every steps: Int) {
+        self.turn = turn
+        self.steps = steps
+        left = steps
+    }
+
+    /// - Throws: why the request should stop.
+    @inline(__always)
+    mutating func step() throws {
+        left -= 1
+        if left > 0 { return }
+        left = steps
+        try turn?.goOn()
     }
 }

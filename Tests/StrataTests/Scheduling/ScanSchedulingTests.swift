@@ -143,11 +143,74 @@ import Testing
         #expect(gate.counts == (2, 2, 0))
     }
 
+    /// Lets others in when its slice is over: those that have not run for long first, and those that have after a while.
+    @Test func whoHasRunForLongComesLast() throws {
+        let gate = ScanGate()
+        gate.maximum = 1
+        try gate.enter(nil)
+        // Nobody waits.
+        try gate.pass(nil, isLast: true)
+        #expect(gate.counts == (1, 1, 0))
+        let order = Order()
+        let all = DispatchGroup()
+        func wait(_ number: Int, _ enter: @escaping @Sendable () throws -> Void) {
+            let waiting = gate.counts.waiting
+            all.enter()
+            Thread {
+                #expect(throws: Never.self) { try enter() }
+                order.add(number)
+                gate.leave()
+                all.leave()
+            }.start()
+            waitUntil { gate.counts.waiting == waiting + 1 }
+        }
+        wait(1) { try gate.enter(nil) }
+        // It comes after the first one, and after whoever comes while that runs.
+        let (isIn, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        all.enter()
+        let long = Thread {
+            #expect(throws: Never.self) { try gate.pass(nil, isLast: true) }
+            order.add(0)
+            isIn.signal()
+            mayGoOn.wait()
+            gate.leave()
+            all.leave()
+        }
+        long.start()
+        isIn.wait()
+        wait(2) { try gate.enter(nil) }
+        mayGoOn.signal()
+        all.wait()
+        #expect(order.numbers == [1, 0, 2])
+        #expect(gate.counts == (0, 1, 0))
+    }
+
+    @Test func whoIsStoppedWhileOthersHaveTheirSliceHasLeft() throws {
+        let gate = ScanGate()
+        gate.maximum = 1
+        try gate.enter(nil)
+        let (isIn, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        Thread {
+            #expect(throws: Never.self) { try gate.enter(nil) }
+            isIn.signal()
+            mayGoOn.wait()
+            gate.leave()
+            isIn.signal()
+        }.start()
+        waitUntil { gate.counts.waiting == 1 }
+        #expect(throws: CocoaError.self) { try gate.pass(RequestControl(timeLimit: .milliseconds(1)), isLast: true) }
+        isIn.wait()
+        #expect(gate.counts == (1, 1, 0))
+        mayGoOn.signal()
+        isIn.wait()
+        #expect(gate.counts == (0, 1, 0))
+    }
+
     // MARK: Fetches
 
     private static let largeCount = 9_000
 
-    /// The interpreter takes a tenth of the rows for a large scan.
+    /// The interpreter takes milliseconds for these rows.
     private static func largeFetch(_ context: NSManagedObjectContext) throws -> Int {
         let request = NSFetchRequest<Employee>(entityName: "Employee")
         request.predicate = NSPredicate(format: "lowercase(name) BEGINSWITH 'n8'")
@@ -198,6 +261,57 @@ import Testing
         #expect(counts.running == 0 && counts.waiting == 0 && (1...2).contains(counts.mostRunning))
     }
 
+    /// Whatever a request is for: what it takes counts.
+    @Test(arguments: StoreKind.allCases) func whateverIsLongWaits(_ kind: StoreKind) async throws {
+        let store = try LimitsFixture.filled(kind, Self.largeCount)
+        let coordinator = store.coordinator
+        coordinator.maximumConcurrentScans = 1
+        let gate = coordinator.scanGate
+        func dictionaries(_ change: (NSFetchRequest<NSDictionary>) -> Void) -> NSFetchRequest<NSDictionary> {
+            let request = NSFetchRequest<NSDictionary>(entityName: "Employee")
+            request.resultType = .dictionaryResultType
+            change(request)
+            return request
+        }
+        let requests = [
+            dictionaries { $0.propertiesToFetch = ["name", "department.title"] },
+            dictionaries {
+                $0.propertiesToFetch = ["department.title"]
+                $0.propertiesToGroupBy = ["department.title"]
+            },
+            dictionaries {
+                $0.propertiesToFetch = ["name"]
+                $0.returnsDistinctResults = true
+            },
+            dictionaries { $0.sortDescriptors = [NSSortDescriptor(key: "department.title", ascending: true)] },
+        ]
+        for request in requests {
+            try gate.enter(nil)
+            let context = store.context()
+            let box = Carried(request)
+            let task = inTask(context) { try context.performAndWait { try context.fetch(box.value).count } }
+            await eventually { gate.counts.waiting == 1 }
+            gate.leave()
+            #expect(try await task.value > 0)
+            await eventually { gate.counts.running == 0 }
+        }
+    }
+
+    /// Otherwise a search would wait for itself.
+    @Test func aFetchWithinASearchTakesNoTurn() throws {
+        let store = try TestStore(.memory)
+        let context = store.context()
+        try context.performAndWait {
+            let plan = try context.plan(of: NSFetchRequest<Employee>(entityName: "Employee"))
+            #expect(context.scanGate(for: plan) === store.coordinator.scanGate)
+            let turn = context.turn(nil, plan)
+            try turn.begin()
+            #expect(context.scanGate(for: plan) == nil)
+            turn.leave()
+            #expect(context.scanGate(for: plan) === store.coordinator.scanGate)
+        }
+    }
+
     /// As many large scans as the pool has threads do not keep small reads from one.
     @Test func whoRunsALargeScanLeavesItsPlaceToOthers() throws {
         let (pool, gate) = (ContextPool(width: 2), ScanGate())
@@ -207,7 +321,7 @@ import Testing
             all.enter()
             pool.async {
                 let turn = ScanTurn(nil, gate)
-                #expect(throws: Never.self) { try turn.willLook(at: ScanTurn.rowsOfLargeScan) }
+                #expect(throws: Never.self) { try turn.willLook(at: ScanTurn.rowsOfLongScan) }
                 mayEnd.wait()
                 turn.leave()
                 all.leave()

@@ -58,7 +58,7 @@ struct DictionaryFetch {
                 try all.merge(part.groups)
                 return true
             }
-            var pace = ControlPace(scan.turn?.control, every: 256)
+            var pace = TurnPace(scan.turn, every: 256)
             for number in 0..<all.count {
                 try pace.step()
                 let (keys, states) = try all.group(number, scan.scope)
@@ -192,13 +192,13 @@ struct DictionaryFetch {
     }
 
     /// Groups in the order of what they are grouped by, as SQLite gives them.
-    private func orderedGroups(_ control: RequestControl?) throws -> [Group] {
+    private func orderedGroups(_ turn: ScanTurn?) throws -> [Group] {
         // What values are is found out once each.
         let operands = groups.map { $0.keys.map { Operand($0) } }
         if let codes = Self.codes(operands) {
             return groups.indices.sorted { codes[$0] < codes[$1] }.map { groups[$0] }
         }
-        var pace = ControlPace(control, every: 256)
+        var pace = TurnPace(turn, every: 256)
         let order = try groups.indices.sorted { left, right in
             try pace.step()
             for (a, b) in zip(operands[left], operands[right]) {
@@ -236,8 +236,9 @@ struct DictionaryFetch {
 
     // MARK: Results
 
-    mutating func results(_ control: RequestControl?) throws -> [NSDictionary] {
-        var pace = ControlPace(control, every: 256)
+    /// - Throws: why the request should stop.
+    mutating func results(_ turn: ScanTurn?) throws -> [NSDictionary] {
+        var pace = TurnPace(turn, every: 256)
         if dictionaries.isGrouped {
             // Aggregates without groups are over all rows, even if there are none.
             if groups.isEmpty, dictionaries.groups.isEmpty {
@@ -246,7 +247,7 @@ struct DictionaryFetch {
                         keys: [], states: dictionaries.aggregates.map { AggregateState($0) },
                         plain: dictionaries.columns.map { _ in nil }, sortValues: sorts.map { _ in nil }))
             }
-            entries = try orderedGroups(control).compactMap { group in
+            entries = try orderedGroups(turn).compactMap { group in
                 try pace.step()
                 return entry(group)
             }

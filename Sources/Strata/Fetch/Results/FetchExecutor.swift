@@ -198,6 +198,8 @@ struct FetchExecutor {
         guard stores.count == 1, plan.sorts.isEmpty, plan.limit == Int.max, plan.offset == 0,
             !plan.includesPendingChanges, context.link == nil
         else { return try orderedMatches(withKeys: false).map(\.ref) }
+        try turn?.begin()
+        defer { turn?.leave() }
         return try working { try context.throwingReadFailures { try soundRefs(stores[0]) } }
     }
 
@@ -321,7 +323,7 @@ struct FetchExecutor {
                 if try stores.count == 1 && fetch.addColumns(scan, report) { continue }
                 try fetch.add(scan)
             }
-            found.dictionaries = try fetch.results(control)
+            found.dictionaries = try fetch.results(turn)
             return found
         }
         let sorts = counting ? [] : keySorts

@@ -87,14 +87,12 @@ struct CompiledScan {
     /// Tests all rows, makes a part of each row group, and takes the parts in the order of the rows.
     ///
     /// - Parameters:
-    ///   - turn: is left when the scan is over.
     ///   - make: called on any thread, for several row groups at a time; must not change anything they share.
     ///   - take: called on this thread; false stops.
     func run<Part>(
         _ pace: Pace = .careful, _ turn: ScanTurn?, make: (ScannedRowGroup) throws -> Part,
         take: (Part) throws -> Bool
     ) throws {
-        defer { turn?.leave() }
         var cutter = RowGroupCutter()
         var wave: [[RowRun]] = []
         var waveRows = 0

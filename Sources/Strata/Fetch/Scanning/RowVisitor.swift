@@ -16,7 +16,7 @@ final class RowVisitor {
     /// Whether rows are asked; else whoever takes them asks their objects.
     var isInterpreting = false
     /// How many rows are looked at between two questions whether to go on.
-    private var rowsPerCheck: Int { predicate == nil ? 1_024 : 16 }
+    private var rowsPerCheck: Int { predicate != nil ? 16 : needsRow ? 64 : 1_024 }
 
     init(
         _ scope: RowScope, _ predicate: NSPredicate?, needsRow: Bool, _ report: ScanReport, _ turn: ScanTurn?,
@@ -36,7 +36,7 @@ final class RowVisitor {
             untilCheck -= 1
             if untilCheck == 0 {
                 untilCheck = rowsPerCheck
-                try turn?.willLook(at: rowsPerCheck, isInterpreted: predicate != nil)
+                try turn?.willLook(at: rowsPerCheck)
             }
             guard needsRow, let block, let shape = scope.handle.map.shape(ref.entity) else {
                 report.statistics.rowsMatched += 1

@@ -256,7 +256,6 @@ struct StoreScan {
                 return try body(ref, row)
             }
             visitor.isInterpreting = predicate != nil && context == nil
-            defer { turn?.leave() }
             do {
                 try walk(visitor)
             } catch let error as StoreError {
