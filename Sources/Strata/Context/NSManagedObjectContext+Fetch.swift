@@ -214,8 +214,8 @@ extension NSManagedObjectContext: FetchExpressionContext {
             }
         } catch {
             // Predicates cannot throw; the request that the predicate is of does, which may be another context's.
-            noteReadFailure(error)
-            if let asking = ContextQueue.currentContext, asking !== self { asking.noteReadFailure(error) }
+            recordReadFailure(error)
+            if let asking = ContextQueue.currentContext, asking !== self { asking.recordReadFailure(error) }
             return nil
         }
     }

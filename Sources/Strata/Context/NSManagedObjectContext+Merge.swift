@@ -54,7 +54,7 @@ extension NSManagedObjectContext {
         adoptPermanentIDs()
         processPendingChanges()
         advanceGeneration()
-        noteMerged()
+        recordMerged()
         underWay += 1
         let updated = ids.updated.compactMap { registeredObject(for: $0) }
         // Before the others, since a fetch tells of what has been refreshed by then.

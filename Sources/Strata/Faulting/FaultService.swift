@@ -136,5 +136,5 @@ final class FaultService {
 
     /// A fault fires.
     @inline(__always)
-    func noteFired() { statistics.fired() }
+    func countFired() { statistics.fired() }
 }

@@ -9,20 +9,20 @@ package protocol PageSource: AnyObject, Sendable {
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(StoreError)
 
     /// Called when bytes turn out not to be what was written.
-    func noteDamage()
+    func reportDamage()
 
     /// For messages: the file's name.
     var name: String { get }
 }
 
 extension PageSource {
-    package func noteDamage() {}
+    package func reportDamage() {}
 
     package var name: String { "checkpoint" }
 
-    /// Notes the damage and gives the error for it.
+    /// Records the damage and gives the error for it.
     func damaged(_ what: String, offset: Int64) -> StoreError {
-        noteDamage()
+        reportDamage()
         return StoreError(.corruption, "the checkpoint is damaged: \(what)", path: name, offset: Int(offset))
     }
 }

@@ -329,7 +329,7 @@ final class CheckpointPages: PageSource {
     var name: String { path.string }
 
     /// Removes the file: a cache that is wrong is worse than none.
-    func noteDamage() {
+    func reportDamage() {
         try? files?.remove(path)
     }
 

@@ -238,7 +238,7 @@ struct FetchExecutor {
                     map.holds(shape) ? total + store.snapshot.count(entity: map.numbers[shape.index]) : total
                 }
             }
-            report.note(.counters)
+            report.record(.counters)
             let overlay = PendingOverlay(context, plan, handles)
             let total = stored + overlay.count(plan) - (try rowCount(of: overlay.stored, in: seen))
             return min(max(0, total - plan.offset), plan.limit)
