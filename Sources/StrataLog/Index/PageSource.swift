@@ -23,7 +23,9 @@ extension PageSource {
     /// Records the damage and gives the error for it.
     func damaged(_ what: String, offset: Int64) -> StoreError {
         reportDamage()
-        return StoreError(.corruption, "the checkpoint is damaged: \(what)", path: name, offset: Int(offset))
+        var error = StoreError.damagedCheckpoint(what, offset: offset)
+        error.path = name
+        return error
     }
 }
 
@@ -49,6 +51,13 @@ package struct CheckpointSection: Hashable, Sendable {
 
 extension StoreError {
     static func damagedCheckpoint(_ what: String, offset: Int64) -> StoreError {
-        StoreError(.corruption, "the checkpoint is damaged: \(what)", offset: Int(offset))
+        StoreError(.corruption, "the checkpoint is damaged: \(what)", offset: Int(offset)).ofCheckpoint
+    }
+
+    /// The same error, of a checkpoint.
+    var ofCheckpoint: StoreError {
+        var error = self
+        error.isOfCheckpoint = true
+        return error
     }
 }
