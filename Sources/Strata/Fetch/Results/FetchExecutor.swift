@@ -1,33 +1,6 @@
 import Foundation
 import StrataLog
 
-/// What a fetch gives, in its form.
-enum FetchResults {
-    case objects([NSManagedObject])
-    case objectIDs([NSManagedObjectID])
-    case dictionaries([NSDictionary])
-    case counts([NSNumber])
-
-    var any: [Any] {
-        switch self {
-        case .objects(let objects): objects
-        case .objectIDs(let ids): ids
-        case .dictionaries(let dictionaries): dictionaries
-        case .counts(let counts): counts
-        }
-    }
-
-    /// As the type of a request that does not say more.
-    var untyped: [any NSFetchRequestResult] {
-        switch self {
-        case .objects(let objects): objects
-        case .objectIDs(let ids): ids
-        case .dictionaries(let dictionaries): dictionaries
-        case .counts(let counts): counts
-        }
-    }
-}
-
 /// Runs a fetch: stored rows first, then the context's changes over them, then the results in their form.
 struct FetchExecutor {
     let context: NSManagedObjectContext
