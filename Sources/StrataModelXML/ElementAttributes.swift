@@ -16,7 +16,7 @@ final class DiagnosticList {
     }
 
     /// Remembers where something stands, the first time that it is read.
-    func note(entity: String?, property: String?, line: Int) {
+    func record(entity: String?, property: String?, line: Int) {
         let subject = Subject(entity: entity, property: property)
         if lines[subject] == nil { lines[subject] = line }
     }
@@ -51,7 +51,7 @@ struct ElementAttributes {
         self.property = property
         self.list = list
         remaining = element.attributes
-        list.note(entity: entity, property: property, line: element.line)
+        list.record(entity: entity, property: property, line: element.line)
     }
 
     func report(_ severity: ModelDiagnostic.Severity, _ message: String) {

@@ -114,7 +114,7 @@ extension NSManagedObject {
 
     private func heldValue(_ name: String) -> Any? {
         guard shape.property(name) != nil else { return primitive(primitiveName(name)) }
-        if flags.contains(.observable) { noteAccess(name) }
+        if flags.contains(.observable) { reportAccess(name) }
         return keyedValue(name)
     }
 

@@ -90,7 +90,7 @@ extension NSManagedObject {
         _ slots: ManagedSlots, _ position: Int, as type: Target?.Type
     ) -> Target? {
         // Names are for those who look on.
-        if flags.contains(.observable) { noteAccess(slots.name(position)) }
+        if flags.contains(.observable) { reportAccess(slots.name(position)) }
         guard let target = toOneTarget(at: slots.toOne(position, shape, Target.self)) else { return nil }
         ForeignObjects.check(target, is: Target.self, isNarrow: slots.isNarrow(position))
         // SAFETY: the slot has checked that the destination's classes are Target or subclasses of it; where they are
@@ -129,7 +129,7 @@ extension NSManagedObject {
     public final func _property<Target: NSManagedObject>(
         _ slots: ManagedSlots, _ position: Int, as type: Set<Target>.Type
     ) -> Set<Target> {
-        if flags.contains(.observable) { noteAccess(slots.name(position)) }
+        if flags.contains(.observable) { reportAccess(slots.name(position)) }
         let members = toManyMembers(slots.toMany(position, shape, Target.self))
         ForeignObjects.check(members, are: Target.self, isNarrow: slots.isNarrow(position))
         // SAFETY: the slot has checked that the destination's classes are Target or subclasses, or the members have
@@ -153,7 +153,7 @@ extension NSManagedObject {
     public final func _property<Target: NSManagedObject>(
         _ slots: ManagedSlots, _ position: Int, as type: [Target].Type
     ) -> [Target] {
-        if flags.contains(.observable) { noteAccess(slots.name(position)) }
+        if flags.contains(.observable) { reportAccess(slots.name(position)) }
         if let property = slots.fetched(position, shape) { return results(of: property) }
         let members = toManyOrder(slots.toMany(position, shape, Target.self))
         return ForeignObjects.checked(members, are: Target.self, isNarrow: slots.isNarrow(position))

@@ -45,8 +45,8 @@ final class BatchDeleteExecutor {
                     ) { deletion in
                         guard let derivations else { return }
                         nullified = deletion.nullifiedRefs
-                        try derivations.note(deletion.deletedRefs)
-                        try derivations.note(nullified)
+                        try derivations.record(deletion.deletedRefs)
+                        try derivations.record(nullified)
                     }
                 }
                 try context.unstoppable { try derivations?.update(nullified) }

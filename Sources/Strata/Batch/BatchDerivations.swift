@@ -38,7 +38,7 @@ final class BatchDerivations {
     }
 
     /// Remembers whose attributes are derived from objects that are about to change or go.
-    func note(_ refs: some Sequence<ObjectRef>) throws {
+    func record(_ refs: some Sequence<ObjectRef>) throws {
         try forEach(refs) { object in
             for owner in self.owners(of: object) { owners.insert(owner.objectID.ref) }
         }

@@ -89,7 +89,7 @@ final class BatchInsertExecutor {
         return ObjectRef(entity: entity, key: keys.removeFirst())
     }
 
-    private func note(_ ref: ObjectRef) {
+    private func record(_ ref: ObjectRef) {
         outcome.count += 1
         if derivations != nil { written.append(ref) }
         guard request.resultType == .objectIDs, let shape = handle.map.shape(ref.entity) else { return }
@@ -147,7 +147,7 @@ final class BatchInsertExecutor {
                 bytes += values.reduce(0) { $0 + ($1?.byteCount ?? 0) }
                 count += 1
             }
-            for ref in try part.commit() { note(ref) }
+            for ref in try part.commit() { record(ref) }
             try derive()
         }
     }
@@ -180,7 +180,7 @@ final class BatchInsertExecutor {
                 try value.write(slot, of: shape.slots[slot], to: writer)
             }
             writer.endRow()
-            note(ref)
+            record(ref)
             return true
         }
     }
@@ -266,7 +266,7 @@ final class BatchInsertExecutor {
             scratch.object.reservedRef = ref
             _ = try rows?.writer.insert(scratch.object)
             bytes += scratch.byteCount
-            note(ref)
+            record(ref)
             return true
         }
     }

@@ -81,7 +81,7 @@ final class BatchUpdateExecutor {
             plans = [:]
             for part in rows.parts(request.maximumObjectsPerTransaction) {
                 var found = BatchOutcome()
-                try derivations?.note(part)
+                try derivations?.record(part)
                 try session.commitPart { transaction, snapshot in
                     found = try write(
                         part, of: rows, to: transaction, snapshot, handle, checksPredicate: session.isBehind(snapshot))

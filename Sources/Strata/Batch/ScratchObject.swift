@@ -68,7 +68,7 @@ final class ScratchObject {
         var total = shape.persistentSlotCount * 8
         for group in 0..<shape.groupCount {
             let words = overlay.group(group * 64)
-            var slots = words[0] & ~words[1] & shape.referenceCounted[group]
+            var slots = words[0] & ~words[1] & shape.masks.referenceCounted[group]
             while slots != 0 {
                 let code = shape.codes[group * 64 + slots.trailingZeroBitCount]
                 slots &= slots - 1

@@ -10,7 +10,7 @@ extension NSManagedObjectContext {
                 object.shape.name, "the entity is abstract and has no objects of its own",
                 "Insert an object of one of its subentities")
         }
-        ForeignObjects.note(object)
+        ForeignObjects.record(object)
         object.flags.formUnion([.inserted, .defaultsBelow, .realized])
         registry.add(object)
         if isRetaining { retained.append(object) }
@@ -162,7 +162,7 @@ extension NSManagedObjectContext {
         heldResults.release()
         readErrors = [:]
         adoptPermanentIDs()
-        noteMerged()
+        recordMerged()
         generation?.moveOn()
         faults.forget()
         largeValues.removeAll()
@@ -249,7 +249,7 @@ extension NSManagedObjectContext {
     /// Refreshes all registered objects: those with changes or transient values keep them over the newest rows, all
     /// others become faults, which breaks the circles of references among them.
     final func refreshEverything() {
-        noteMerged()
+        recordMerged()
         for object in registry.all where !object.isFault || object.hasChanges || !object.toMany.isEmpty {
             refresh(object, mergeChanges: object.hasChanges || object.hasTransientValues)
         }

@@ -2,7 +2,7 @@ import Foundation
 import StrataLog
 
 // What a context does when something cannot be read where nothing can be thrown: in a property of an object. It reads
-// as empty, the store says so (see ``StoreHandle/noteDamage(_:object:value:)``), and as the program may have copied
+// as empty, the store says so (see ``StoreHandle/recordDamage(_:object:value:)``), and as the program may have copied
 // what it read, or concluded something from it, the context is not saved until that is given up.
 extension NSManagedObjectContext {
     /// What could not be read since the context was made.
@@ -14,35 +14,35 @@ extension NSManagedObjectContext {
     // MARK: Taking note
 
     /// Remembers that an object could not be read, and why. It reads as empty.
-    final func noteUnreadable(_ object: NSManagedObject, because error: any Error) {
+    final func recordUnreadable(_ object: NSManagedObject, because error: any Error) {
         object.flags.insert([.unreadable, .realized])
-        noteUnread(object.objectID, error)
+        recordUnread(object.objectID, error)
     }
 
-    /// As ``noteUnreadable(_:because:)`` for an error of the engine, which the store takes note of, too.
+    /// As ``recordUnreadable(_:because:)`` for an error of the engine, which the store takes note of, too.
     ///
     /// - Parameter value: the large value that was to be read.
-    final func noteUnreadable(_ object: NSManagedObject, _ error: StoreError, value: ExternalValue? = nil) {
+    final func recordUnreadable(_ object: NSManagedObject, _ error: StoreError, value: ExternalValue? = nil) {
         guard let handle = registry.handle(object.storeIndex) else { return }
         object.flags.insert(.unreadable)
-        handle.noteDamage(error, object: object.ref, value: value)
-        noteUnread(object.objectID, StoreFailure.description(error, of: handle))
+        handle.recordDamage(error, object: object.ref, value: value)
+        recordUnread(object.objectID, StoreFailure.description(error, of: handle))
     }
 
     /// An object's store has been removed from the coordinator.
-    final func noteRemoved(_ object: NSManagedObject, _ handle: StoreHandle) {
-        handle.noteReadAfterRemoval()
-        noteUnreadable(object, because: StoreFailure.removed(handle.path))
+    final func recordRemoved(_ object: NSManagedObject, _ handle: StoreHandle) {
+        handle.reportReadAfterRemoval()
+        recordUnreadable(object, because: StoreFailure.removed(handle.path))
     }
 
     /// Something of an object could not be read.
-    final func noteUnread(_ objectID: NSManagedObjectID, _ error: any Error) {
+    final func recordUnread(_ objectID: NSManagedObjectID, _ error: any Error) {
         readErrors[objectID] = error
-        noteReadFailure(error)
+        recordReadFailure(error)
     }
 
     /// Something of no object could not be read: what runs at the moment throws the error.
-    final func noteReadFailure(_ error: any Error) {
+    final func recordReadFailure(_ error: any Error) {
         readFailures.count += 1
         readFailures.last = error
     }

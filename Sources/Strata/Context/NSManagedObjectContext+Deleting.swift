@@ -28,7 +28,7 @@ extension NSManagedObjectContext {
             else { return fulfill(object, in: snapshot) }
             if block?.location != location.block { block = try? faults.block(at: location, of: handle, in: snapshot) }
             guard let block else { return fulfill(object, in: snapshot) }
-            faults.noteFired()
+            faults.countFired()
             object.attach(taking: .passRetained(block), location)
             if object.overrides.contains(.awakeFromFetch) { awake(object) }
         }

@@ -1,5 +1,4 @@
 import Foundation
-import StrataRuntime
 
 extension NSManagedObjectContext {
     /// The objects that a request describes.
@@ -167,38 +166,6 @@ extension NSManagedObjectContext {
     }
 }
 
-extension FetchResults {
-    /// The results as an array of the type that the request says.
-    ///
-    /// - Throws: `CocoaError` when they are of another type.
-    func typed<T>(_ plan: FetchPlan) throws -> [T] {
-        if case .objects(let objects) = self, plan.prepared.givesResultClass, T.self == plan.prepared.resultClass,
-            !ForeignObjects.exist || objects.allSatisfy({ $0 is T })
-        {
-            // SAFETY: every object is of the class T or of a subclass; arrays of class references have one layout.
-            return CollectionLayout.cast(objects, to: [T].self)
-        }
-        // Otherwise each result is cast, which takes longer than finding it.
-        // SAFETY: T is the type of the elements.
-        if case .objectIDs(let ids) = self, T.self == NSManagedObjectID.self {
-            return CollectionLayout.cast(ids, to: [T].self)
-        }
-        if T.self == (any NSFetchRequestResult).self { return CollectionLayout.cast(untyped, to: [T].self) }
-        return try Self.typed(any)
-    }
-
-    /// Results of whatever origin as an array of the type that the request says.
-    static func typed<T>(_ results: [Any]) throws -> [T] {
-        try results.map { result in
-            guard let typed = result as? T else {
-                throw FetchProblem.error("The request gives \(type(of: result)), not \(T.self).")
-            }
-            return typed
-        }
-    }
-
-}
-
 extension NSManagedObjectContext: FetchExpressionContext {
     package final func fetchExpressionValue(_ request: Any, countOnly: Bool) -> Any? {
         do {
@@ -214,8 +181,8 @@ extension NSManagedObjectContext: FetchExpressionContext {
             }
         } catch {
             // Predicates cannot throw; the request that the predicate is of does, which may be another context's.
-            noteReadFailure(error)
-            if let asking = ContextQueue.currentContext, asking !== self { asking.noteReadFailure(error) }
+            recordReadFailure(error)
+            if let asking = ContextQueue.currentContext, asking !== self { asking.recordReadFailure(error) }
             return nil
         }
     }

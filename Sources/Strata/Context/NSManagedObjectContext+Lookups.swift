@@ -42,12 +42,12 @@ extension NSManagedObjectContext {
         if let lastStore, lastStore.identity == ObjectIdentifier(identity), lastStore.generation == generation {
             return lastStore.index
         }
-        return coordinator?.handle(leadingFrom: identity).map { noteStore($0, generation) }
+        return coordinator?.handle(leadingFrom: identity).map { recordStore($0, generation) }
     }
 
     /// Remembers the store that was asked for last, as of a generation of the coordinator's stores. Returns its index.
     @discardableResult
-    final func noteStore(_ handle: StoreHandle, _ generation: Int) -> UInt16 {
+    final func recordStore(_ handle: StoreHandle, _ generation: Int) -> UInt16 {
         let index = registry.storeIndex(of: handle)
         lastStore = (ObjectIdentifier(handle.identity), generation, index)
         return index

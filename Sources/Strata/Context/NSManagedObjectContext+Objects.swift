@@ -129,7 +129,7 @@ extension NSManagedObjectContext {
             object.flags.formUnion([.realized, .defaultsBelow])
             return
         }
-        faults.noteFired()
+        faults.countFired()
         guard link == nil else { return fulfillFromParent(object, slot) }
         if given == nil, generation == nil, let reference = registry.handleReference(object.storeIndex),
             reference.withBorrowed({ fulfill(object, fromNeighbourIn: $0) })
@@ -143,7 +143,7 @@ extension NSManagedObjectContext {
             if object.storeIndex == ObjectRegistry.unsavedIndex { inaccessible(object, slot) }
             return
         }
-        if handle.isDetached { return noteRemoved(object, handle) }
+        if handle.isDetached { return recordRemoved(object, handle) }
         if let custom = handle.custom, !undisturbed({ custom.prepare(object, in: self) }) { return }
         do {
             guard let shown = handle.custom == nil ? given ?? snapshot(of: handle) : snapshot(of: handle),
@@ -156,7 +156,7 @@ extension NSManagedObjectContext {
             if given == nil, generation == nil { faults.prefetch(block, location.row) }
             object.attach(block, row: location.row, location: location)
         } catch {
-            noteUnreadable(object, error)
+            recordUnreadable(object, error)
             object.flags.insert(.realized)
             return
         }
@@ -171,7 +171,7 @@ extension NSManagedObjectContext {
             guard let found = try faults.neighbourRow(of: object, in: handle, registry) else { return false }
             object.attach(taking: found.block, found.location)
         } catch {
-            noteUnreadable(object, error)
+            recordUnreadable(object, error)
             object.flags.insert(.realized)
             return true
         }
@@ -190,7 +190,7 @@ extension NSManagedObjectContext {
                 return
             }
         } catch {
-            return noteUnreadable(object, because: error)
+            return recordUnreadable(object, because: error)
         }
         awake(object)
     }
@@ -248,7 +248,7 @@ extension NSManagedObjectContext {
     }
 
     /// The custom store that an object is from has none such.
-    final func noteInaccessible(_ object: NSManagedObject) { inaccessible(object, -1) }
+    final func recordInaccessible(_ object: NSManagedObject) { inaccessible(object, -1) }
 
     // MARK: To-many relationships
 
@@ -261,10 +261,10 @@ extension NSManagedObjectContext {
             do {
                 stored = try membersFromParent(relationship, of: owner, link)
             } catch {
-                noteUnreadable(owner, because: error)
+                recordUnreadable(owner, because: error)
             }
         } else if let handle = registry.handle(owner.storeIndex), handle.isDetached {
-            noteRemoved(owner, handle)
+            recordRemoved(owner, handle)
         } else if let handle = registry.handle(owner.storeIndex), let snapshot = snapshot(of: handle) {
             do {
                 let entries = try storedMembers(relationship, of: owner, in: handle, snapshot)
@@ -275,9 +275,9 @@ extension NSManagedObjectContext {
                     state.positions[ObjectIdentifier(object)] = entry.position
                 }
             } catch let error as StoreError {
-                noteUnreadable(owner, error)
+                recordUnreadable(owner, error)
             } catch {
-                noteUnreadable(owner, because: error)
+                recordUnreadable(owner, because: error)
             }
         }
         if case .link = relationship.storage { state.dropChanges(alreadyIn: stored) }
@@ -291,7 +291,7 @@ extension NSManagedObjectContext {
             state.order.append(object)
         }
         if relationship.isOrdered { state.mergePendingOrder() }
-        undoRecorder?.noteLoaded(relationship, state.order, of: owner)
+        undoRecorder?.recordLoaded(relationship, state.order, of: owner)
     }
 
     private func storedMembers(

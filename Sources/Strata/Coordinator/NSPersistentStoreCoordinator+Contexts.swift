@@ -7,7 +7,7 @@ import Synchronization
 extension NSPersistentStoreCoordinator {
     var hasCustomStores: Bool { customStores.load(ordering: .acquiring) }
 
-    func noteCustomStore() { customStores.store(true, ordering: .releasing) }
+    func recordCustomStore() { customStores.store(true, ordering: .releasing) }
 
     /// Remembers a context that works on the coordinator.
     ///
@@ -35,7 +35,7 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// Counts up the generation of stores after an exchange.
-    func noteStoresChanged() { storesGeneration.wrappingAdd(1, ordering: .acquiringAndReleasing) }
+    func recordStoresChanged() { storesGeneration.wrappingAdd(1, ordering: .acquiringAndReleasing) }
 
     func handle(_ identity: StoreIdentity) -> StoreHandle? {
         state.withLock { state in

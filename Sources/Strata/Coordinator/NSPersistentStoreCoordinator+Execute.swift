@@ -17,7 +17,7 @@ extension NSPersistentStoreCoordinator {
     /// Tells those who follow a store that transactions have been committed to it: also those of other coordinators
     /// that have it open.
     func storeDidGrow(_ handle: StoreHandle, to sequence: UInt64) {
-        handle.retention?.note(handle, sequence)
+        handle.retention?.record(handle, sequence)
         historyWaiters.signal()
         handle.tellFollowers(sequence, besides: self)
     }

@@ -44,7 +44,7 @@ extension NSPersistentStoreCoordinator {
             let new = try opening.open()
             let metadata = StoreMetadata.read(new.log, type: store.type)
             let old = store.exchange(new, url: url, metadata: metadata)
-            noteStoresChanged()
+            recordStoresChanged()
             try old?.close()
             return true
         } catch {

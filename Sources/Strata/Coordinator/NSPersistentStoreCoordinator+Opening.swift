@@ -42,7 +42,7 @@ extension NSPersistentStoreCoordinator {
     private func prepare(
         _ handle: StoreHandle, _ policy: HistoryRetention?, _ options: [AnyHashable: Any]?
     ) throws {
-        try HistoryState.noteWriter(handle)
+        try HistoryState.recordWriter(handle)
         if let policy {
             handle.retention = RetentionKeeper(policy)
             try handle.retention?.apply(handle)
@@ -170,7 +170,7 @@ extension NSPersistentStoreCoordinator {
         ])
         store.forgetMetadataChange()
         store.attach(handle, type: name, to: self)
-        noteCustomStore()
+        recordCustomStore()
         do {
             try (link as? AtomicStoreLink)?.load(self)
         } catch {

@@ -272,7 +272,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
             state.stores.append(store)
             if state.closings.running == 0 { reopen() }
         }
-        noteStoresChanged()
+        recordStoresChanged()
     }
 
     /// From now on, contexts shut themselves; see ``NSManagedObjectContext/shut(for:)``.
@@ -305,7 +305,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Takes a store out of the list; nobody is told.
     func withdraw(_ store: NSPersistentStore) {
         state.withLock { $0.stores.removeAll { $0 === store } }
-        noteStoresChanged()
+        recordStoresChanged()
     }
 
     func add(_ store: NSPersistentStore) {
@@ -334,7 +334,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         store.willRemove(from: self)
         withdraw(store)
         let detached = store.detach()
-        if let detached { noteRemoved(detached) }
+        if let detached { recordRemoved(detached) }
         if let handle = detached {
             do {
                 try handle.close()
@@ -409,7 +409,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     // MARK: Stores that were removed
 
-    private func noteRemoved(_ handle: StoreHandle) {
+    private func recordRemoved(_ handle: StoreHandle) {
         state.withLock { state in
             state.removed.removeAll { $0.uuid == handle.identity.uuidString }
             state.removed.append((handle.identity.uuidString, handle.path))

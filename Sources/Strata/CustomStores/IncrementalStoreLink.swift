@@ -37,9 +37,9 @@ final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
         } catch {
             let code = error as NSError
             if code.domain == NSCocoaErrorDomain, code.code == NSManagedObjectReferentialIntegrityError {
-                context.noteInaccessible(object)
+                context.recordInaccessible(object)
             } else {
-                context.noteUnreadable(object, because: error)
+                context.recordUnreadable(object, because: error)
             }
             return false
         }

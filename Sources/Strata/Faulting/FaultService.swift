@@ -82,7 +82,7 @@ final class FaultService {
         if sampling.isSample() { object.flags.insert(.sampled) }
         let wanted = sampling.wanted
         let found = recent.take(
-            object.ref, object.row, object.storeIndex, handle, wanted, wanted & object.summary.pointee.toOneMask[0],
+            object.ref, object.row, object.storeIndex, handle, wanted, wanted & object.summary.pointee.masks.toOne[0],
             registry)
         if let found { return found }
         if let found = try take(object, from: membersReference, handle) { return found }
@@ -136,5 +136,5 @@ final class FaultService {
 
     /// A fault fires.
     @inline(__always)
-    func noteFired() { statistics.fired() }
+    func countFired() { statistics.fired() }
 }

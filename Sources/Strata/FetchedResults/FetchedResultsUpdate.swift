@@ -108,7 +108,7 @@ struct FetchedResultsUpdate {
         place(moving, into: &kept, &keptNames)
         list = FetchedResultList(kept, names: core.sectionNameKeyPath == nil ? nil : keptNames, core)
         findRebuiltSections(keptSections)
-        note(oldIndexes, newcomers, settled)
+        recordChanges(oldIndexes, newcomers, settled)
         compareSections()
     }
 
@@ -240,7 +240,7 @@ struct FetchedResultsUpdate {
     }
 
     /// - Parameter settled: changed objects that stayed where they were among those that did not change.
-    private mutating func note(
+    private mutating func recordChanges(
         _ oldIndexes: [ObjectIdentifier: Int], _ newcomers: Set<ObjectIdentifier>, _ settled: Set<ObjectIdentifier>
     ) {
         for (id, index) in oldIndexes.sorted(by: { $0.value > $1.value }) where removed.contains(id) {

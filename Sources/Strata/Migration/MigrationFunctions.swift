@@ -16,11 +16,11 @@ extension NSMigrationManager {
             MigrationFunctions.request,
         ]
         guard known.contains(name) else {
-            run?.note("the manager has no function \(name)")
+            run?.record("the manager has no function \(name)")
             return nil
         }
         guard arguments.count == 2, let text = arguments[0] as? String else {
-            run?.note("FUNCTION($manager, \"\(name)\", …) needs a name and objects")
+            run?.record("FUNCTION($manager, \"\(name)\", …) needs a name and objects")
             return nil
         }
         switch name {
@@ -44,7 +44,7 @@ extension NSMigrationManager {
         do {
             if let format = format as? String { request.predicate = try NSPredicate.parse(format) }
         } catch {
-            run?.note("'\(format ?? "")' is no predicate: \(error)")
+            run?.record("'\(format ?? "")' is no predicate: \(error)")
         }
         return request
     }

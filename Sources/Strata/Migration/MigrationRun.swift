@@ -73,7 +73,7 @@ final class MigrationRun {
         let box = UncheckedBox(self)
         let observer = NotificationCenter.default.addObserver(
             forName: .NSManagedObjectContextDidSave, object: destination.context, queue: nil
-        ) { box.value.noteUnassociated($0) }
+        ) { box.value.recordUnassociated($0) }
         defer { NotificationCenter.default.removeObserver(observer) }
         source.context.performAndWait {
             destination.context.performAndWait { result = Result { try runPasses() } }
@@ -122,7 +122,7 @@ final class MigrationRun {
     }
 
     /// Policies may save by themselves, too.
-    private func noteUnassociated(_ notification: Notification) {
+    private func recordUnassociated(_ notification: Notification) {
         let inserted = notification.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject> ?? []
         if inserted.isEmpty { return }
         let associated = Set(pending.map { ObjectIdentifier($0.destination) })
@@ -277,7 +277,7 @@ final class MigrationRun {
             }
             kept = found + destination.context.insertedObjects
         } catch {
-            destination.context.noteReadFailure(error)
+            destination.context.recordReadFailure(error)
         }
     }
 
@@ -355,12 +355,12 @@ final class MigrationRun {
     }
 
     /// Something is wrong with the expression that is being evaluated, which has no way to say so.
-    func note(_ problem: String) {
+    func record(_ problem: String) {
         if self.problem == nil { self.problem = problem }
     }
 
     func expectMapping(_ name: String) {
-        if !mapping.entityMappings.contains(where: { $0.name == name }) { note("there is no mapping \(name)") }
+        if !mapping.entityMappings.contains(where: { $0.name == name }) { record("there is no mapping \(name)") }
     }
 
     // MARK: The end

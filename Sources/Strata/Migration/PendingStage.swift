@@ -33,16 +33,16 @@ struct PendingStage {
     }
 
     /// Durable when it returns.
-    func note(in store: NSPersistentStore) throws {
-        if let log = store.handle?.log { try note(in: log) }
+    func record(in store: NSPersistentStore) throws {
+        if let log = store.handle?.log { try record(in: log) }
     }
 
-    /// As ``note(in:)``, in a store that nobody has opened.
-    func note(at url: URL, options: [AnyHashable: Any]?) throws {
-        try StoreOpening.withExisting(url, readOnly: false, options) { try note(in: $0) }
+    /// As ``record(in:)``, in a store that nobody has opened.
+    func record(at url: URL, options: [AnyHashable: Any]?) throws {
+        try StoreOpening.withExisting(url, readOnly: false, options) { try record(in: $0) }
     }
 
-    private func note(in log: LogStore) throws {
+    private func record(in log: LogStore) throws {
         try StoreMetadata.update(log) { entries in
             entries[Self.key] = ["from": from, "to": to]
             return true

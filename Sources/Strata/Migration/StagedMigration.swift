@@ -161,7 +161,7 @@ struct StagedMigration {
         try with(plain(try find(step.from, stored))) { store in
             try stage.willMigrateHandler?(manager, stage)
             // From the moment the store has the next model on, whoever opens it knows that the other handler is due.
-            if stage.didMigrateHandler != nil { try PendingStage(from: step.from, to: step.to).note(in: store) }
+            if stage.didMigrateHandler != nil { try PendingStage(from: step.from, to: step.to).record(in: store) }
         }
         try with(next, migratesFrom: step.from) { store in
             if stage.didMigrateHandler == nil || isDue(store) { try callSecondHandler(of: stage, store) }

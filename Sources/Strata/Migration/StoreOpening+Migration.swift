@@ -79,7 +79,7 @@ extension StoreOpening {
                 from: source, to: url, type: type, configuration: held(plan) == served ? configuration : nil,
                 options: migration.storeOptions,
                 reservation: plan.reservation, metadata: metadata, destination: shapes.model)
-            try PendingStage(log)?.note(at: url, options: migration.storeOptions)
+            try PendingStage(log)?.record(at: url, options: migration.storeOptions)
         }
     }
 }

@@ -47,9 +47,9 @@ enum KeyPathNames {
     }
 
     /// An object without context is asked for a value.
-    static func note(_ name: String, _ object: NSManagedObject) {
+    static func record(_ name: String, _ object: NSManagedObject) {
         guard let probe = state.withLock({ $0.probes[ObjectIdentifier(object)] }) else { return }
-        if let next = probe.note(name) { add(next) }
+        if let next = probe.record(name) { add(next) }
     }
 }
 
@@ -91,7 +91,7 @@ private final class KeyPathProbe: @unchecked Sendable {
     var chain: [KeyPathProbe] { [self] + (next?.chain ?? []) }
 
     /// The object is asked for a property: a relationship leads to a new probe, which is returned.
-    func note(_ name: String) -> KeyPathProbe? {
+    func record(_ name: String) -> KeyPathProbe? {
         guard asked.insert(name).inserted, asked.count == 1, depth < Self.depthMaximum,
             let relationship = shape.relationship(name)
         else { return nil }

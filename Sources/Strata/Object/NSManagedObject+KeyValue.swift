@@ -167,7 +167,7 @@ extension NSManagedObject {
         if isFault { realize() }
         if !flags.contains(.unobserved) { observedWillChange(key) }
         guard !flags.contains(.awaking) else { return }
-        if shape.property(key) != nil || !Self.contextShouldIgnoreUnmodeledPropertyChanges { noteChange([]) }
+        if shape.property(key) != nil || !Self.contextShouldIgnoreUnmodeledPropertyChanges { recordChange([]) }
     }
 
     /// See ``didChangeValue(forKey:)``.

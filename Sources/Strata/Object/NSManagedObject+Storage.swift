@@ -52,7 +52,7 @@ extension NSManagedObject {
     }
 
     /// Tells the context that the object changes. A change of an object without context is only a change of its memory.
-    final func noteChange(_ what: ObjectFlags) {
+    final func recordChange(_ what: ObjectFlags) {
         if registryReference != nil, flags.isSuperset(of: [.listed, .inEvent]),
             flags.isDisjoint(with: [.gone, .awaking, .confined])
         {
@@ -141,7 +141,7 @@ extension NSManagedObject {
         do {
             return try handle.log.read(value)
         } catch {
-            context.noteUnreadable(self, error, value: value)
+            context.recordUnreadable(self, error, value: value)
             return nil
         }
     }
@@ -184,7 +184,7 @@ extension NSManagedObject {
     /// Sets an attribute's value with all that belongs to a change.
     final func setBoxedValue(_ value: Any?, slot: Int) {
         let kind = shape.codes[slot].kind
-        defer { if kind.hasRange { noteRange(value, slot) } }
+        defer { if kind.hasRange { recordRange(value, slot) } }
         if let value, ExactValue.isTaken(type(of: value), by: kind) {
             return setExactValue(value, slot)
         }

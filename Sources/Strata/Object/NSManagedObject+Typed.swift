@@ -20,7 +20,7 @@ extension NSManagedObject {
     /// The value of a transformable attribute, or of any attribute as a Foundation class. Fires the fault.
     public subscript<Value>(slot: ObjectAttributeSlot<Value>) -> Value? {
         get {
-            if flags.contains(.observable) { noteAccess(slot.name) }
+            if flags.contains(.observable) { reportAccess(slot.name) }
             return boxedValue(slot._cache.token(for: self).index) as? Value
         }
         set { setBoxedValue(newValue, slot: slot._cache.token(for: self).index) }
@@ -35,7 +35,7 @@ extension NSManagedObject {
     @inlinable @inline(__always)
     final func _value<Value: AttributeValue>(_ token: SlotToken) -> Value? {
         let slot = token.index
-        if !flags.isDisjoint(with: .readsNoted) { noteAccess(slot) }
+        if !flags.isDisjoint(with: .readsNoted) { reportAccess(slot) }
         if let overlay, overlay.isPresent(slot) {
             if overlay.isNull(slot) { return nil }
             // SAFETY: a present slot that is not null holds a value of the attribute's type, which the cache checked.
@@ -156,7 +156,7 @@ extension NSManagedObject {
         }
         if !flags.contains(.unobserved) { observedWillChange(shape.slots[slot].name) }
         // What is transient needs no new row.
-        noteChange(slot < summary.pointee.persistentSlotCount ? .dirtySlots : [])
+        recordChange(slot < summary.pointee.persistentSlotCount ? .dirtySlots : [])
     }
 
     /// Tells observers, of which there may be some, that a slot has changed.

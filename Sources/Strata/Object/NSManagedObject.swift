@@ -215,7 +215,7 @@ open class NSManagedObject: NSObject {
     /// - Precondition: there is a property of this name, or the class overrides ``value(forUndefinedKey:)``.
     open func value(forKey key: String) -> Any? {
         if hasOwnAccessors, let value = valueOfOwnAccessor(key) { return value }
-        if flags.contains(.observable) { noteAccess(key) }
+        if flags.contains(.observable) { reportAccess(key) }
         return keyedValue(key)
     }
 
@@ -311,7 +311,7 @@ open class NSManagedObject: NSObject {
             registry?.context?.holdUntilTheEventEnds([self])
             return
         }
-        if flags.contains(.observable) { noteAccess(key) }
+        if flags.contains(.observable) { reportAccess(key) }
     }
 
     /// The counterpart of ``willAccessValue(forKey:)``; does nothing.

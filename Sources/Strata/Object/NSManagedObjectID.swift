@@ -1,6 +1,7 @@
 public import Foundation
 import StrataLog
 import StrataRuntime
+import StrataSupport
 import Synchronization
 
 /// A compact, universal name of a managed object.
@@ -96,7 +97,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
     }
 
     @inline(__always)
-    fileprivate var refHash: Int { Int(truncatingIfNeeded: ref.rawValue &* 0x9E37_79B9_7F4A_7C15) }
+    fileprivate var refHash: Int { Int(truncatingIfNeeded: Hashing.spread(ref.rawValue)) }
 
     /// A text for logs and for debugging; not to be parsed.
     override public var description: String {

@@ -20,14 +20,14 @@ extension NSManagedObject: Observable {
 
     /// Somebody reads a property.
     @usableFromInline @inline(never)
-    final func noteAccess(_ slot: Int) {
-        if flags.contains(.sampled) { noteSample(slot) }
-        if flags.contains(.observable) { noteAccess(shape.slots[slot].name) }
+    final func reportAccess(_ slot: Int) {
+        if flags.contains(.sampled) { recordSample(slot) }
+        if flags.contains(.observable) { reportAccess(shape.slots[slot].name) }
     }
 
     /// The object is one to learn from which slots a program reads.
     @inline(never)
-    final func noteSample(_ slot: Int) {
+    final func recordSample(_ slot: Int) {
         // SAFETY: whoever reads an object on its context's queue has the context.
         let context = registryReference?.withBorrowed { $0.contextReference }
         let isKnown = context?.withBorrowed { $0.faults.learn(slot) }
@@ -36,8 +36,8 @@ extension NSManagedObject: Observable {
 
     /// Somebody reads a property.
     @inline(never)
-    final func noteAccess(_ name: String) {
-        guard let registry else { return KeyPathNames.note(name, self) }
+    final func reportAccess(_ name: String) {
+        guard let registry else { return KeyPathNames.record(name, self) }
         if flags.contains(.confined) {
             registry.context?.checkQueue("a read", self)
             if !flags.contains(.tracked) { return }

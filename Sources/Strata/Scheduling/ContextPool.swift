@@ -166,7 +166,7 @@ final class ContextPool: @unchecked Sendable {
         workers[ObjectIdentifier(worker)] = worker
         most = max(most, workers.count)
         running += 1
-        MemoryBudget.shared.note(MemoryBudget.bytesOfThread)
+        MemoryBudget.shared.record(MemoryBudget.bytesOfThread)
         return true
     }
 
@@ -189,7 +189,7 @@ final class ContextPool: @unchecked Sendable {
                 return true
             }
             if isOver {
-                MemoryBudget.shared.note(-MemoryBudget.bytesOfThread)
+                MemoryBudget.shared.record(-MemoryBudget.bytesOfThread)
                 return
             }
             worker.semaphore.wait()

@@ -114,7 +114,7 @@ final class ScanPool: @unchecked Sendable {
             } else if threads < cores, PoolThread.start("strata.scan", { self.help() }) {
                 threads += 1
                 helpers += 1
-                MemoryBudget.shared.note(MemoryBudget.bytesOfThread)
+                MemoryBudget.shared.record(MemoryBudget.bytesOfThread)
             }
         }
     }
@@ -151,7 +151,7 @@ final class ScanPool: @unchecked Sendable {
                 idle.removeAll { $0 === semaphore }
                 threads -= 1
                 lock.unlock()
-                MemoryBudget.shared.note(-MemoryBudget.bytesOfThread)
+                MemoryBudget.shared.record(-MemoryBudget.bytesOfThread)
                 return
             }
         }

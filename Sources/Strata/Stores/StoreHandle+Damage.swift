@@ -15,15 +15,15 @@ extension StoreHandle {
         }
     }
 
-    /// Takes note of something that could not be read: remembers the place, so that who touches it next is refused, and
+    /// Records something that could not be read: remembers the place, so that who touches it next is refused, and
     /// says so once, on standard error and by a notification.
     ///
     /// - Parameters:
     ///   - object: whose row or value was to be read.
     ///   - value: the large value that was.
-    func noteDamage(_ error: StoreError, object: ObjectRef? = nil, value: ExternalValue? = nil) {
+    func recordDamage(_ error: StoreError, object: ObjectRef? = nil, value: ExternalValue? = nil) {
         guard Self.isReadFailure(error) else { return }
-        let isNew = log.damage.note(error, object: object, value: value)
+        let isNew = log.damage.record(error, object: object, value: value)
         guard isNew || stopsOnDamage else { return }
         let what = error.code == .expired ? "is read as of a time that has expired in part" : "has a damaged place"
         let text = "Strata: error: the store at \(path) \(what): \(error.description)"
@@ -89,7 +89,7 @@ extension StoreHandle {
         do throws(StoreError) {
             return try log.read(value)
         } catch {
-            noteDamage(error, object: ref, value: value)
+            recordDamage(error, object: ref, value: value)
             throw error
         }
     }

@@ -62,7 +62,7 @@ final class StoreHandle: Sendable {
 
     /// Something of the store was to be read after it was removed. Said once for each store, since what reads it, the
     /// property of an object, cannot throw.
-    func noteReadAfterRemoval() {
+    func reportReadAfterRemoval() {
         guard !removalTold.exchange(true, ordering: .relaxed) else { return }
         let text = "Strata: error: an object was read whose store was removed from its coordinator (\(path)). "
         StandardDescriptors.writeError(text + "It reads as empty, and its context cannot be saved.\n")
@@ -89,7 +89,7 @@ final class StoreHandle: Sendable {
         indexes.withLock { $0 = found }
         log.damage.listen { [reference] error in
             let handle = reference.target
-            handle?.noteDamage(error)
+            handle?.recordDamage(error)
             return handle != nil
         }
         // A store whose disk refuses to be written has no indexes, and says so when it is written.
@@ -160,13 +160,13 @@ final class StoreHandle: Sendable {
 enum StoreFailure {
     /// What is damaged is noted.
     static func cocoaError(_ error: StoreError, saving handle: StoreHandle) -> any Error {
-        if error.code == .corruption { handle.noteDamage(error) }
+        if error.code == .corruption { handle.recordDamage(error) }
         return make(error, error.code == .conflict ? .managedObjectMerge : .persistentStoreSave, handle)
     }
 
     /// What is damaged is noted.
     static func cocoaError(_ error: StoreError, reading handle: StoreHandle) -> any Error {
-        if error.code == .corruption { handle.noteDamage(error) }
+        if error.code == .corruption { handle.recordDamage(error) }
         return description(error, of: handle)
     }
 

@@ -32,8 +32,7 @@ package enum StoreMetadata {
     }
 
     private static func parsed(_ bytes: [UInt8]) throws -> [String: Any] {
-        if let entries = OwnPropertyList.entries(bytes) { return entries }
-        return try PropertyListFile.dictionary(Data(bytes), PropertyListLimits(byteCount: .max))
+        try PropertyListFile.dictionary(bytes, PropertyListLimits(byteCount: .max))
     }
 
     /// Makes sure that what the engine keeps can be read: ``entries(_:)-([UInt8])`` says of anything else that there is

@@ -32,7 +32,7 @@ struct CompactionPace: Sendable {
     /// - Parameters:
     ///   - freed: bytes of the segments.
     ///   - written: bytes that were appended to the log for it.
-    mutating func note(freed: Int, written: Int, nanoseconds taken: Double) {
+    mutating func record(freed: Int, written: Int, nanoseconds taken: Double) {
         nanoseconds = nanoseconds * Self.memory + taken
         byteCount = byteCount * Self.memory + Double(max(0, freed - written))
     }

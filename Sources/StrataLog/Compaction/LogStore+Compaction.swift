@@ -105,7 +105,7 @@ extension LogStore {
             result.segments += gone.count
             for segment in batch where gone.contains(segment.segment) { result.freedByteCount += segment.byteCount }
             let now = ContinuousClock.now
-            notePace(
+            recordPace(
                 freed: result.freedByteCount - before.freed, written: result.writtenByteCount - before.written,
                 took: now - began)
             began = now
@@ -117,10 +117,10 @@ extension LogStore {
     }
 
     /// How fast segments are freed, for commits that wait for it: by hand, segments are moved that hold little garbage.
-    private func notePace(freed: Int, written: Int, took time: Duration) {
+    private func recordPace(freed: Int, written: Int, took time: Duration) {
         state.withLock { state in
             guard state.compactionSchedule.isRunning else { return }
-            state.compactionSchedule.pace.note(freed: freed, written: written, nanoseconds: time / .nanoseconds(1))
+            state.compactionSchedule.pace.record(freed: freed, written: written, nanoseconds: time / .nanoseconds(1))
         }
     }
 
@@ -172,8 +172,8 @@ extension LogStore {
             let next = try edit.finish(end: end.position, checksum: end.checksum)
             try writer.write([placed], newEnd: end)
             writer.beginFlushing(placed.image.bytes.count)
-            writer.noteArchive(of: record)
-            writer.noteRelocated(rows: record.rows.reduce(0) { $0 + $1.keys.count })
+            writer.recordArchive(of: record)
+            writer.countRelocated(rows: record.rows.reduce(0) { $0 + $1.keys.count })
             publish(next)
             for block in record.rows {
                 guard let rows = block.rows else { continue }

@@ -31,11 +31,11 @@ struct ReplacedRows {
         var history = try HistoryReader(snapshot: snapshot, after: end)
         while let transaction = try history.next() {
             if transaction.sequence <= sealed {
-                Self.note(transaction, snapshot.layout, inOrder, &last)
+                Self.record(transaction, snapshot.layout, inOrder, &last)
                 end = transaction.sequence
             } else {
                 var changed = newest.take() ?? last
-                Self.note(transaction, snapshot.layout, inOrder, &changed)
+                Self.record(transaction, snapshot.layout, inOrder, &changed)
                 newest = changed
             }
         }
@@ -49,7 +49,7 @@ struct ReplacedRows {
         self.end = end
     }
 
-    private static func note(
+    private static func record(
         _ transaction: HistoryTransaction, _ layout: StoreLayout, _ segments: [SegmentInfo],
         _ last: inout [UInt32: UInt64]
     ) {

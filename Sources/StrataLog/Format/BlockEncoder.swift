@@ -102,7 +102,7 @@ struct BlockEncoder {
         position += count
     }
 
-    private mutating func notePatches(_ column: SlotColumn, heapPosition: Int) {
+    private mutating func recordPatches(_ column: SlotColumn, heapPosition: Int) {
         guard let externals = column.externals, let heap = column.heap else { return }
         let offsets = column.values.assumingMemoryBound(to: UInt32.self)
         for row in 0..<memory.rowCount where SlotColumn.isSet(externals, row) {
@@ -138,7 +138,7 @@ extension BlockEncoder {
         }
         for column in columns {
             guard let heap = column.heap else { continue }
-            notePatches(column, heapPosition: position)
+            recordPatches(column, heapPosition: position)
             append(start, heap, count: column.heapCount)
         }
     }
@@ -199,7 +199,7 @@ extension BlockEncoder {
             let encoded = encodeChunk(start, column, slot: slot)
             if column.externals != nil {
                 let before = patches.count
-                notePatches(column, heapPosition: encoded.offset + encoded.storedLength - column.heapCount)
+                recordPatches(column, heapPosition: encoded.offset + encoded.storedLength - column.heapCount)
                 if patches.count > before {
                     patchedChunks.append(
                         .init(

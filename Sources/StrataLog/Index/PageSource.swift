@@ -9,21 +9,23 @@ package protocol PageSource: AnyObject, Sendable {
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(StoreError)
 
     /// Called when bytes turn out not to be what was written.
-    func noteDamage()
+    func reportDamage()
 
     /// For messages: the file's name.
     var name: String { get }
 }
 
 extension PageSource {
-    package func noteDamage() {}
+    package func reportDamage() {}
 
     package var name: String { "checkpoint" }
 
-    /// Notes the damage and gives the error for it.
+    /// Records the damage and gives the error for it.
     func damaged(_ what: String, offset: Int64) -> StoreError {
-        noteDamage()
-        return StoreError(.corruption, "the checkpoint is damaged: \(what)", path: name, offset: Int(offset))
+        reportDamage()
+        var error = StoreError.damagedCheckpoint(what, offset: offset)
+        error.path = name
+        return error
     }
 }
 
@@ -49,6 +51,13 @@ package struct CheckpointSection: Hashable, Sendable {
 
 extension StoreError {
     static func damagedCheckpoint(_ what: String, offset: Int64) -> StoreError {
-        StoreError(.corruption, "the checkpoint is damaged: \(what)", offset: Int(offset))
+        StoreError(.corruption, "the checkpoint is damaged: \(what)", offset: Int(offset)).ofCheckpoint
+    }
+
+    /// The same error, of a checkpoint.
+    var ofCheckpoint: StoreError {
+        var error = self
+        error.isOfCheckpoint = true
+        return error
     }
 }

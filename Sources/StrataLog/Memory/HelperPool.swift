@@ -59,10 +59,10 @@ package final class HelperPool: Sendable {
         }
         sleeper?.signal()
         guard isNew else { return }
-        budget?.note(MemoryBudget.bytesOfThread)
+        budget?.record(MemoryBudget.bytesOfThread)
         if PoolThread.start("strata.helper", { self.work() }) { return }
         // The others do it, or the caller.
-        budget?.note(-MemoryBudget.bytesOfThread)
+        budget?.record(-MemoryBudget.bytesOfThread)
         let rest = state.withLock { state -> [@Sendable () -> Void] in
             state.threads -= 1
             guard state.threads == 0 else { return [] }
@@ -95,7 +95,7 @@ package final class HelperPool: Sendable {
             // It has been called just now.
             semaphore.wait()
         }
-        budget?.note(-MemoryBudget.bytesOfThread)
+        budget?.record(-MemoryBudget.bytesOfThread)
     }
 
     /// How many threads there are, and how many there have been at most.

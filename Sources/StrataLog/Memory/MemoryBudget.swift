@@ -125,15 +125,15 @@ package final class MemoryBudget: Sendable {
     }
 
     /// A holder keeps so much more than before, or less.
-    package func note(_ change: Int) {
+    package func record(_ change: Int) {
         if change == 0 { return }
         held.add(change, ordering: .relaxed)
-        if change > 0 { noteUse() }
+        if change > 0 { recordUse() }
     }
 
     /// Something has happened that takes memory for a while.
     @inline(__always)
-    package func noteUse() {
+    package func recordUse() {
         // The order of this and the next is what ``lookAfterHolders(_:)`` relies on when it ends.
         uses.add(1, ordering: .sequentiallyConsistent)
         if isScheduled.load(ordering: .sequentiallyConsistent) { return }

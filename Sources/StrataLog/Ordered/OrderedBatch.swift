@@ -94,7 +94,7 @@ final class OrderedBatch: @unchecked Sendable {
         count = pendingStart
     }
 
-    func noteInexact() { isInexact = true }
+    func markInexact() { isInexact = true }
 
     /// Ends the entry being made.
     func end(_ ref: ObjectRef, isRemoval: Bool) {

@@ -61,9 +61,9 @@ struct OrderedKeyReader {
             let isWhole = try source.read(column.external(row)).withUnsafeBytes {
                 batch.append($0, kind, isDescending: isDescending)
             }
-            if !isWhole { batch.noteInexact() }
+            if !isWhole { batch.markInexact() }
         } else if !batch.append(column.bytes(row), kind, isDescending: isDescending) {
-            batch.noteInexact()
+            batch.markInexact()
         }
     }
 }
@@ -118,6 +118,6 @@ enum OpenRowKey {
         } else {
             isWhole = batch.append(value, kind, isDescending: isDescending)
         }
-        if !isWhole { batch.noteInexact() }
+        if !isWhole { batch.markInexact() }
     }
 }

@@ -60,7 +60,7 @@ struct PastSnapshotBuilder {
         }
         try findLostRows()
         for (id, changes) in references { try edit.change(id, Self.net(changes)) }
-        edit.note(sequence: target, timestampNanoseconds: timestampNanoseconds)
+        edit.record(sequence: target, timestampNanoseconds: timestampNanoseconds)
         return try edit.finish(end: base.end, checksum: base.checksum)
     }
 
@@ -96,10 +96,10 @@ struct PastSnapshotBuilder {
                 .corruption, "row \(location.row) is not in its block", segment: location.segment,
                 offset: location.byteOffset)
         }
-        try note(Row(block: block, index: location.row), isRemoval: true)
+        try record(Row(block: block, index: location.row), isRemoval: true)
     }
 
-    private mutating func note(_ row: Row, isRemoval: Bool) throws(StoreError) {
+    private mutating func record(_ row: Row, isRemoval: Bool) throws(StoreError) {
         for (slot, layout) in row.block.layout.slots.enumerated()
         where layout.postingsID != 0 && slot < row.block.slotCount {
             if let relationships, !relationships.contains(layout.postingsID) { continue }
@@ -123,14 +123,14 @@ struct PastSnapshotBuilder {
             let sequence = lost[start].sequence
             let missing = try finder.find(lost[start..<end].map(\.ref), of: sequence) { row throws(StoreError) in
                 try edit.place(row.ref, at: row.location)
-                try note(row, isRemoval: false)
+                try record(row, isRemoval: false)
             }
             for ref in missing { moved[ref] = sequence }
             start = end
         }
         let missing = try MovedRowFinder(snapshot: base).find(moved) { row throws(StoreError) in
             try edit.place(row.ref, at: row.location)
-            try note(row, isRemoval: false)
+            try record(row, isRemoval: false)
         }
         if let (ref, sequence) = missing.min(by: { $0.value < $1.value }) {
             throw StoreError(

@@ -9,9 +9,9 @@ struct RecordWalker {
     private var segments: [UInt32]
     private var reader: RecordReader?
     private var offset = 0
-    /// The offset in the segment that was noted last for those who come later.
-    private var noted = 0
-    private static let noteDistanceBytes = 256 << 10
+    /// The offset in the segment that was recorded last for those who come later.
+    private var recorded = 0
+    private static let recordDistanceBytes = 256 << 10
     /// Where to begin in the first segment, if that is known.
     private var after: UInt64?
 
@@ -53,9 +53,9 @@ struct RecordWalker {
                 defer { offset += header.byteCount }
                 guard header.kind == kind else { continue }
                 let position = LogPosition(segment: reader.segment, offset: offset)
-                if kind == .transaction, offset - noted >= Self.noteDistanceBytes {
-                    noted = offset
-                    source.transactionOffsets.note(position, after: header.sequence - 1)
+                if kind == .transaction, offset - recorded >= Self.recordDistanceBytes {
+                    recorded = offset
+                    source.transactionOffsets.record(position, after: header.sequence - 1)
                 }
                 return LogRecord(header: header, offset: offset, reader: reader, source: source)
             }
@@ -70,7 +70,7 @@ struct RecordWalker {
             }
             reader = try reader(of: segment, limit: limit)
             offset = SegmentHeader.byteCount
-            noted = 0
+            recorded = 0
             if let after, let mark = source.transactionOffsets.mark(in: segment, notAfter: after) {
                 offset = mark.offset
             }

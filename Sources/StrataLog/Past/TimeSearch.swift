@@ -54,7 +54,7 @@ struct TimeSearch {
         found = sequence
         latestNanoseconds = max(latestNanoseconds, timestampNanoseconds)
         guard isLasting, sequence % TransactionTimes.distance == 0 else { return }
-        snapshot.source.transactionTimes.note(
+        snapshot.source.transactionTimes.record(
             TransactionTimes.Mark(sequence: sequence, latestNanoseconds: latestNanoseconds))
     }
 }

@@ -17,7 +17,7 @@ final class TransactionOffsets: Sendable {
     }
 
     private let state = AdaptiveMutex(State())
-    /// The place noted last, as ``key(_:)``, so that most calls do not take the lock.
+    /// The place recorded last, as ``key(_:)``, so that most calls do not take the lock.
     private let newest = Atomic<UInt64>(0)
 
     /// Places lie so far apart, at least: about what is read at a time.
@@ -29,16 +29,16 @@ final class TransactionOffsets: Sendable {
 
     /// Called by the thread that writes: the log goes on at a position after a transaction.
     @inline(__always)
-    func noteEnd(_ position: LogPosition, after sequence: UInt64) {
+    func recordEnd(_ position: LogPosition, after sequence: UInt64) {
         let key = Self.key(position)
         let last = newest.load(ordering: .relaxed)
         if key >= last, key < last + UInt64(Self.distanceBytes) { return }
         newest.store(key, ordering: .relaxed)
-        note(position, after: sequence)
+        record(position, after: sequence)
     }
 
     /// Remembers a place unless a near one is known.
-    func note(_ position: LogPosition, after sequence: UInt64) {
+    func record(_ position: LogPosition, after sequence: UInt64) {
         state.withLock { state in
             var marks = state.marks[position.segment] ?? []
             let index = Self.count(marks) { $0.offset <= position.offset }

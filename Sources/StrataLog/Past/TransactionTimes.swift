@@ -23,7 +23,7 @@ final class TransactionTimes: Sendable {
     }
 
     /// Remembers a transaction that no flush can take back any more.
-    func note(_ mark: Mark) {
+    func record(_ mark: Mark) {
         marks.withLock { marks in
             if let last = marks.last, mark.sequence < last.sequence + Self.distance { return }
             marks.append(mark)

@@ -98,10 +98,10 @@ package final class BlockCache: @unchecked Sendable {
     private func reference(_ key: UInt64, _ hash: UInt64, _ reader: ReadGuard.Reader) -> Unmanaged<Block>? {
         let front = front(hash)
         guard let found = front.pointee.find(key, hash: hash) else {
-            counters.noteMiss(reader)
+            counters.countMiss(reader)
             return nil
         }
-        counters.noteHit(reader)
+        counters.countHit(reader)
         CacheTable.use(found.entry, tick: front.pointee.tick.load(ordering: .relaxed))
         // Not the compiler's way of taking a reference, which it may move behind the end of the reader.
         ReferenceCounts.retain(found.block)
@@ -177,7 +177,7 @@ package final class BlockCache: @unchecked Sendable {
             let kept = queues.insert(block, key: key, hash: hash, allowance: allowance)
             return (kept, queues.heldBytes - before, queues.reclaim(isUrgent: false))
         }
-        shared?.note(change)
+        shared?.record(change)
         free.free()
         return kept
     }
@@ -224,7 +224,7 @@ package final class BlockCache: @unchecked Sendable {
                 remove(&queues)
                 return queues.heldBytes - before
             }
-            shared?.note(change)
+            shared?.record(change)
             // What somebody still looks at is mostly free a moment later. If not, it goes with what comes in next.
             for turn in 0..<Self.yieldsMaximum + Self.pausesMaximum {
                 if turn >= Self.yieldsMaximum { strata_pause_briefly() } else if turn > 0 { strata_yield() }

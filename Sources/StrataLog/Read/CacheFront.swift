@@ -60,13 +60,13 @@ struct CacheCounters: ~Copyable {
     // Not one addition: that would cost as much as the look-up.
 
     @inline(__always)
-    func noteHit(_ reader: ReadGuard.Reader) {
+    func countHit(_ reader: ReadGuard.Reader) {
         let line = line(reader)
         line.pointee.hits.store(line.pointee.hits.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     }
 
     @inline(__always)
-    func noteMiss(_ reader: ReadGuard.Reader) {
+    func countMiss(_ reader: ReadGuard.Reader) {
         let line = line(reader)
         line.pointee.misses.store(line.pointee.misses.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
     }

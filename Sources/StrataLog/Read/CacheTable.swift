@@ -1,4 +1,5 @@
 internal import CStrataSupport
+internal import StrataSupport
 internal import Synchronization
 
 /// A hash table from block keys to blocks and node numbers that is read without a lock: open addressing in entries of
@@ -67,26 +68,28 @@ struct CacheTable {
     /// Spreads a location over 64 bits. The lowest choose a shard, the upper half the table entry.
     @inline(__always)
     static func hash(_ key: UInt64) -> UInt64 {
-        let mixed = (key ^ key >> 29) &* 0x9E37_79B9_7F4A_7C15
+        let mixed = Hashing.spread(key ^ key >> 29)
         return mixed ^ mixed >> 32
     }
 
     @inline(__always)
+    private var probing: Probing { Probing(capacity: capacity) }
+
+    @inline(__always)
     private func home(_ hash: UInt64) -> Int {
-        Int(truncatingIfNeeded: hash >> 24) & (capacity &- 1)
+        probing.home(hash >> 24)
     }
 
     /// The key's entry.
     @inline(__always)
     func find(_ key: UInt64, hash: UInt64) -> UnsafeMutablePointer<Entry>? {
-        let (entries, mask) = (entries, capacity &- 1)
-        var index = home(hash)
-        while true {
-            let found = (entries + index).pointee.key.load(ordering: .relaxed)
-            if found == key { return entries + index }
-            if found == 0 { return nil }
-            index = (index &+ 1) & mask
+        let entries = entries
+        var found: UInt64 = 0
+        let index = probing.first(from: home(hash)) { index in
+            found = (entries + index).pointee.key.load(ordering: .relaxed)
+            return found == key || found == 0
         }
+        return found == 0 ? nil : entries + index
     }
 
     /// Asks the processor for where a look-up begins.
@@ -99,9 +102,7 @@ struct CacheTable {
     ///
     /// - Precondition: the key is not 0 and not in the table, which has room.
     func insert(_ key: UInt64, hash: UInt64, node: UInt32) -> Int {
-        let mask = capacity - 1
-        var index = home(hash)
-        while entries[index].key.load(ordering: .relaxed) != 0 { index = (index + 1) & mask }
+        let index = probing.first(from: home(hash)) { entries[$0].key.load(ordering: .relaxed) == 0 }
         entries[index].node = node
         // A reader that finds the key finds the entry as it was initialised: its words are atomic, too.
         entries[index].key.store(key, ordering: .relaxed)

@@ -17,7 +17,7 @@ extension VerifyReport {
                 // A writer removes the older ones.
                 if error.errno == .noSuchFileOrDirectory { continue }
                 guard error.code != .io else { throw error }
-                noteCache(error)
+                recordCache(error)
             }
         }
         try checkTail(files)
@@ -42,7 +42,7 @@ extension VerifyReport {
             for _ in 0..<4 where found.slot == nil { found = try read(offset) }
             if !found.isWritten { continue }
             guard let slot = found.slot, slot.storeUUID == storeUUID else {
-                noteCache(
+                recordCache(
                     StoreError(
                         .corruption, "a slot of the manifest is damaged, or another store's", path: path.string,
                         offset: Int(offset)))
@@ -51,14 +51,14 @@ extension VerifyReport {
             sound += 1
         }
         if sound == 0 {
-            noteCache(StoreError(.corruption, "the manifest has no sound slot", path: path.string))
+            recordCache(StoreError(.corruption, "the manifest has no sound slot", path: path.string))
         }
     }
 
     private mutating func checkTail(_ files: StoreFiles) throws(StoreError) {
         let found = try io("look for", files.tail) { () throws(Errno) in try files.attributes(files.tail) }
         guard let found, found.byteCount > 0, found.byteCount < 4096 else { return }
-        noteCache(
+        recordCache(
             StoreError(
                 .corruption, "the page that readers share is \(found.byteCount) bytes long", path: files.tail.string))
     }

@@ -289,7 +289,7 @@ struct Checkpoint {
             } catch {
                 // A block of the file before that is damaged or cannot be read: the index is left out, and built anew
                 // with the next opening.
-                guard error.code == .corruption || error.path != sink.path.string else { throw error }
+                guard error.isOfCheckpoint else { throw error }
             }
         }
         let bytes = directory.encoded()
@@ -329,14 +329,18 @@ final class CheckpointPages: PageSource {
     var name: String { path.string }
 
     /// Removes the file: a cache that is wrong is worse than none.
-    func noteDamage() {
+    func reportDamage() {
         try? files?.remove(path)
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(StoreError) {
-        let isComplete = try io("read", path) { () throws(Errno) in try file.readAll(into: buffer, at: offset) }
-        guard isComplete else {
-            throw StoreError(.corruption, "checkpoint: the file ends early", path: path.string, offset: Int(offset))
+        do throws(StoreError) {
+            let isComplete = try io("read", path) { () throws(Errno) in try file.readAll(into: buffer, at: offset) }
+            guard isComplete else {
+                throw StoreError(.corruption, "checkpoint: the file ends early", path: path.string, offset: Int(offset))
+            }
+        } catch {
+            throw error.ofCheckpoint
         }
     }
 

@@ -147,7 +147,7 @@ struct LogReplayer {
             sequence: header.previousSequence, checksum: header.previousChecksum)
         durable = max(durable, end.position)
         isPartial = true
-        edit.note(sequence: header.previousSequence, timestampNanoseconds: edit.timestampNanoseconds)
+        edit.record(sequence: header.previousSequence, timestampNanoseconds: edit.timestampNanoseconds)
     }
 
     private mutating func apply(_ contents: RecordContents, _ header: RecordHeader) throws(StoreError) {
@@ -175,7 +175,7 @@ struct LogReplayer {
             storeState.metadata = bytes
         case .transaction(let body, let blocks):
             try apply(body, blocks)
-            edit.note(sequence: header.sequence, timestampNanoseconds: header.timestampNanoseconds)
+            edit.record(sequence: header.sequence, timestampNanoseconds: header.timestampNanoseconds)
             transactionCount += 1
         }
     }

@@ -43,7 +43,7 @@ struct LogScrubber {
             _ = try reader.segmentHeader()
         } catch {
             guard error.code != .io else { throw error }
-            report.note(error)
+            report.record(error)
         }
         var offset = SegmentHeader.byteCount
         var skipped = 0
@@ -55,16 +55,16 @@ struct LogScrubber {
                 offset += Location.alignmentBytes
                 continue
             }
-            noteGap(&skipped, before: offset, reader.segment)
+            reportGap(&skipped, before: offset, reader.segment)
             try scrub(header, reader, offset)
             offset += header.byteCount
         }
-        noteGap(&skipped, before: offset, reader.segment)
+        reportGap(&skipped, before: offset, reader.segment)
     }
 
-    private mutating func noteGap(_ byteCount: inout Int, before end: Int, _ segment: UInt32) {
+    private mutating func reportGap(_ byteCount: inout Int, before end: Int, _ segment: UInt32) {
         guard byteCount > 0 else { return }
-        report.note(corrupt("\(byteCount) bytes in which no record can be read", segment, end - byteCount))
+        report.record(corrupt("\(byteCount) bytes in which no record can be read", segment, end - byteCount))
         byteCount = 0
     }
 
@@ -84,7 +84,7 @@ struct LogScrubber {
         _ header: RecordHeader, _ reader: RecordReader, _ offset: Int
     ) throws(StoreError) -> RecordContents? {
         guard let bytes = try reader.record(header, at: offset) else {
-            report.note(corrupt("the segment ends inside a record", reader.segment, offset))
+            report.record(corrupt("the segment ends inside a record", reader.segment, offset))
             return nil
         }
         do throws(StoreError) {
@@ -103,7 +103,7 @@ struct LogScrubber {
             guard error.code != .io else { throw error }
             let damaged = RecordContents.damagedPieces(
                 bytes, header: header, segment: reader.segment, offset: offset, source: source)
-            for error in damaged.isEmpty ? [error] : damaged { report.note(error) }
+            for error in damaged.isEmpty ? [error] : damaged { report.record(error) }
             return nil
         }
     }

@@ -13,15 +13,22 @@ extension StoreOpener {
             do throws(StoreError) {
                 return try recover(listing, base, manifest, chain, source, lock)
             } catch {
-                // A page of the checkpoint that the tail touches is damaged: an older one, or the log alone, will do.
-                guard report.checkpoint != nil, error.path?.hasSuffix(".chk") == true else { throw error }
-                report.damagedCheckpoints.append(error.description)
+                // A page of the checkpoint that the tail touches may be damaged.
+                try goOn(after: report.checkpoint == nil ? .fatal(error) : RecoveryFailure(error))
                 report.checkpoint = nil
             }
         }
     }
 
-    mutating func recover(
+    /// An older checkpoint, or the log alone, will do where one is of no use. What is fatal is thrown.
+    private mutating func goOn(after failure: RecoveryFailure) throws(StoreError) {
+        switch failure {
+        case .fatal(let error): throw error
+        case .checkpoint(let error): report.damagedCheckpoints.append(error.description)
+        }
+    }
+
+    private mutating func recover(
         _ listing: StoreFiles.Listing, _ base: (snapshot: Snapshot, storeState: StoreState), _ manifest: Manifest?,
         _ chain: [SegmentHeader], _ source: BlockSource, _ lock: (any File)?
     ) throws(StoreError) -> OpenedStore {
@@ -71,24 +78,12 @@ extension StoreOpener {
         _ candidates: inout [UInt32], _ chain: [SegmentHeader], _ manifest: Manifest?, _ source: BlockSource
     ) throws(StoreError) -> (snapshot: Snapshot, storeState: StoreState) {
         while let number = candidates.popLast() {
-            do throws(StoreError) {
-                let checkpoint = try Checkpoint.open(number: number, source: source, removesDamaged: isWritable)
-                let end = checkpoint.snapshot.end
-                let present = chain.count { $0.segment >= end.segment }
-                if let last = chain.last?.segment, last >= end.segment, present != Int(last - end.segment) + 1 {
-                    throw StoreError(.corruption, "checkpoint \(number) is older than the newest compaction")
-                }
-                guard chain.contains(where: { $0.segment == end.segment }) else {
-                    throw StoreError(
-                        .corruption,
-                        "checkpoint \(number) was made when the log reached segment \(end.segment), which is missing",
-                        path: files.segment(end.segment).string, segment: end.segment)
-                }
+            do throws(RecoveryFailure) {
+                let checkpoint = try open(number, chain, source)
                 report.checkpoint = number
                 return (checkpoint.snapshot, checkpoint.storeState)
             } catch {
-                if error.segment != nil { throw error }
-                report.damagedCheckpoints.append(error.description)
+                try goOn(after: error)
             }
         }
         guard !chain.isEmpty else {
@@ -103,6 +98,32 @@ extension StoreOpener {
             sequence: first.previousSequence, checksum: first.previousChecksum)
         let layout = StoreLayout([])
         return (.empty(layout: layout, source: source, end: start), StoreState())
+    }
+
+    /// Opens a checkpoint and makes sure that the log goes on where it ends.
+    private func open(
+        _ number: UInt32, _ chain: [SegmentHeader], _ source: BlockSource
+    ) throws(RecoveryFailure) -> Checkpoint {
+        let checkpoint: Checkpoint
+        do throws(StoreError) {
+            checkpoint = try Checkpoint.open(number: number, source: source, removesDamaged: isWritable)
+        } catch {
+            throw .checkpoint(error)
+        }
+        let end = checkpoint.snapshot.end
+        let present = chain.count { $0.segment >= end.segment }
+        if let last = chain.last?.segment, last >= end.segment, present != Int(last - end.segment) + 1 {
+            throw .checkpoint(
+                StoreError(.corruption, "checkpoint \(number) is older than the newest compaction"))
+        }
+        guard chain.contains(where: { $0.segment == end.segment }) else {
+            throw .fatal(
+                StoreError(
+                    .corruption,
+                    "checkpoint \(number) was made when the log reached segment \(end.segment), which is missing",
+                    path: files.segment(end.segment).string, segment: end.segment))
+        }
+        return checkpoint
     }
 
     /// Replays from the checkpoint to the end of the log; returns how many bytes behind it are torn.

@@ -27,11 +27,11 @@ public struct VerifyReport: Sendable {
     /// Whether nothing is wrong, in whatever file.
     public var isSound: Bool { problems.isEmpty && damagedCaches.isEmpty }
 
-    mutating func note(_ problem: StoreError) {
+    mutating func record(_ problem: StoreError) {
         if problems.count < Self.problemsMaximum { problems.append(problem) } else { unlistedProblems += 1 }
     }
 
-    mutating func noteCache(_ problem: StoreError) {
+    mutating func recordCache(_ problem: StoreError) {
         if damagedCaches.count < Self.problemsMaximum { damagedCaches.append(problem) } else { unlistedProblems += 1 }
     }
 }

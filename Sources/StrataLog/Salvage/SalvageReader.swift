@@ -114,17 +114,17 @@ struct SalvageReader {
                 offset += Location.alignmentBytes
                 continue
             }
-            noteGap(&skipped, before: LogPosition(segment: segment, offset: offset))
+            reportGap(&skipped, before: LogPosition(segment: segment, offset: offset))
             try take(header, at: offset, in: reader)
             offset += header.byteCount
         }
-        noteGap(&skipped, before: LogPosition(segment: segment, offset: offset))
+        reportGap(&skipped, before: LogPosition(segment: segment, offset: offset))
     }
 
-    private mutating func noteGap(_ byteCount: inout Int, before end: LogPosition) {
+    private mutating func reportGap(_ byteCount: inout Int, before end: LogPosition) {
         guard byteCount > 0 else { return }
         report.skippedByteCount += byteCount
-        report.note(
+        report.record(
             StoreError(
                 .corruption, "\(byteCount) bytes in which no record can be read",
                 path: files.segment(end.segment).string, segment: end.segment, offset: end.offset - byteCount))
@@ -142,14 +142,14 @@ struct SalvageReader {
             if header.kind == .transaction {
                 last = header.sequence
                 try apply(record, try record.body())
-                edit?.note(sequence: header.sequence, timestampNanoseconds: header.timestampNanoseconds)
+                edit?.record(sequence: header.sequence, timestampNanoseconds: header.timestampNanoseconds)
                 report.transactions += 1
             } else {
                 try takeSummary(header.kind, record)
             }
         } catch {
             guard error.code != .io else { throw error }
-            report.note(error)
+            report.record(error)
         }
     }
 
@@ -194,7 +194,7 @@ struct SalvageReader {
             } catch {
                 guard error.code != .io else { throw error }
                 report.lostRows += table.rowCount - table.excluded.count
-                report.note(error)
+                report.record(error)
             }
         }
         for group in body.absent { try edit?.setAbsent(group.keys, entity: group.entity) }
@@ -214,7 +214,7 @@ struct SalvageReader {
             } catch {
                 guard error.code != .io else { throw error }
                 damaged += 1
-                report.note(error)
+                report.record(error)
             }
         }
         for change in body.changes {

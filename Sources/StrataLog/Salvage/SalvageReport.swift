@@ -24,7 +24,7 @@ public struct SalvageReport: Sendable {
         problems.isEmpty && lostRows == 0 && staleRows == 0 && lostValues == 0 && clearedReferences == 0
     }
 
-    mutating func note(_ problem: StoreError) {
+    mutating func record(_ problem: StoreError) {
         if problems.count < 1_000 { problems.append(problem) }
     }
 }

@@ -36,7 +36,7 @@ struct SalvageWriter {
                     // It could be read a moment ago: the disk is failing, or the new one is full.
                     guard error.code != .io else { throw error }
                     report.lostRows += run.count
-                    report.note(error)
+                    report.record(error)
                 }
                 if pending >= Self.rowsPerTransaction {
                     _ = try store.commit(transaction)
@@ -73,7 +73,7 @@ struct SalvageWriter {
                     bytes.withUnsafeBytes { writer.set(slot, bytes: $0) }
                 } catch {
                     report.lostValues += 1
-                    report.note(error)
+                    report.record(error)
                 }
             } else {
                 try writer.copy(slot, from: row, slot: slot)

@@ -139,7 +139,7 @@ struct SnapshotEdit {
         }
     }
 
-    /// Notes which rows are no longer where a compaction copied them from, and forgets keys that are not absent.
+    /// Records which rows are no longer where a compaction copied them from, and forgets keys that are not absent.
     mutating func exclude(from compaction: PreparedCompaction) throws(StoreError) {
         for block in compaction.rows.indices {
             let entity = compaction.rows[block].entity
@@ -310,7 +310,7 @@ struct SnapshotEdit {
         }
     }
 
-    mutating func note(sequence: UInt64, timestampNanoseconds: Int64) {
+    mutating func record(sequence: UInt64, timestampNanoseconds: Int64) {
         self.sequence = sequence
         self.timestampNanoseconds = timestampNanoseconds
     }

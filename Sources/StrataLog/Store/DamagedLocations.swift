@@ -73,7 +73,7 @@ public final class DamagedLocations: Sendable {
     ///   - object: whose row or value was to be read.
     ///   - value: the large value of that object which could not be read.
     /// - Returns: Whether the place was not known.
-    public func note(_ error: StoreError, object: ObjectRef? = nil, value: ExternalValue? = nil) -> Bool {
+    public func record(_ error: StoreError, object: ObjectRef? = nil, value: ExternalValue? = nil) -> Bool {
         let spot = Spot(error)
         return state.withLock { state in
             state.count += 1
@@ -108,7 +108,7 @@ public final class DamagedLocations: Sendable {
     /// Something could not be read where nothing can be thrown.
     func meet(_ error: StoreError) {
         let listener = listener.withLock { $0 }
-        if listener?(error) != true { _ = note(error) }
+        if listener?(error) != true { _ = record(error) }
     }
 
     /// What to compare rows with.

@@ -88,7 +88,7 @@ extension LogStore {
         try writer.withLock { writer throws(StoreError) in
             guard let open = writer else { throw refusal }
             defer {
-                note(open)
+                recordProgress(of: open)
                 if isClosing { writer = nil }
             }
             try GroupCommit.flush(open, base: self.snapshot) { snapshot in published.withLock { $0 = snapshot } }

@@ -25,7 +25,7 @@ extension LogStore {
             guard error.code != .io else { throw error }
             report = try scrub(upTo: snapshot)
             // What no record shows by itself: one that does not follow the one before.
-            if report.problems.isEmpty { report.note(error) }
+            if report.problems.isEmpty { report.record(error) }
         }
         try report.checkCaches(source)
         return report
@@ -118,7 +118,7 @@ extension LogStore {
 
     private func compare(_ snapshot: Snapshot, _ rebuilt: Snapshot, _ report: inout VerifyReport) throws(StoreError) {
         func problem(_ what: String) {
-            report.note(StoreError(.corruption, what, path: files.directory.string))
+            report.record(StoreError(.corruption, what, path: files.directory.string))
         }
         /// What cannot be read of one part of the index says nothing of the others.
         func part(_ compare: () throws(StoreError) -> Void) throws(StoreError) {
@@ -126,7 +126,7 @@ extension LogStore {
                 try compare()
             } catch {
                 guard error.code != .io else { throw error }
-                report.note(error)
+                report.record(error)
             }
         }
         if snapshot.sequence != rebuilt.sequence {

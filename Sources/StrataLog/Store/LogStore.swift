@@ -185,7 +185,7 @@ public final class LogStore: Sendable {
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     func publish(_ snapshot: Snapshot) {
-        source.transactionOffsets.noteEnd(snapshot.end, after: snapshot.sequence)
+        source.transactionOffsets.recordEnd(snapshot.end, after: snapshot.sequence)
         published.withLock { $0 = snapshot }
         publications.wrappingAdd(1, ordering: .acquiringAndReleasing)
     }
@@ -366,7 +366,7 @@ public final class LogStore: Sendable {
             writer.raiseNextKeys(keys, version: version)
             var commit = GroupCommit(writer: writer, base: snapshot, durability: options.durability)
             commit.run(group) { snapshot in publish(snapshot) }
-            note(writer)
+            recordProgress(of: writer)
         }
     }
 
@@ -378,7 +378,7 @@ public final class LogStore: Sendable {
     }
 
     /// Copies what the writer counted to where others can see it.
-    func note(_ writer: LogWriter) {
+    func recordProgress(of writer: LogWriter) {
         state.withLock { state in
             let written = writer.counters.writtenBytes - state.counters.writtenBytes
             state.bytesSinceCheckpoint += written
@@ -395,7 +395,7 @@ public final class LogStore: Sendable {
 
     private func afterCommit(_ commit: PreparedTransaction, began: ContinuousClock.Instant) {
         if case .interval(let milliseconds) = options.durability { scheduleFlush(milliseconds) }
-        MemoryBudget.shared.noteUse()
+        MemoryBudget.shared.recordUse()
         mergeIfDue(after: commit)
         if options.compaction.isAutomatic {
             compactIfDue(after: commit, took: (ContinuousClock.now - began) / .nanoseconds(1))
@@ -450,7 +450,7 @@ public final class LogStore: Sendable {
     func withWriter<Result>(_ body: (LogWriter) throws(StoreError) -> Result) throws(StoreError) -> Result {
         try writer.withLock { writer throws(StoreError) in
             guard let writer else { throw refusal }
-            defer { note(writer) }
+            defer { recordProgress(of: writer) }
             return try body(writer)
         }
     }

@@ -50,6 +50,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public var conflicts: [ObjectRef]
     /// With ``Code/conflict``: rows whose values must be unique and are not.
     public var uniqueConflicts: [UniqueConflict]
+    /// Whether a checkpoint could not be read, which is a cache: the log has everything that it says.
+    var isOfCheckpoint = false
 
     /// An error; what is not given does not apply.
     public init(

@@ -1,3 +1,5 @@
+internal import StrataSupport
+
 /// From hashes to the objects whose values have them: an open-addressing table of 12 bytes an entry.
 ///
 /// It keeps no values: who finds an object under a hash reads its row to see whether the values are equal.
@@ -5,7 +7,7 @@ struct UniqueTable: ~Copyable {
     private var hashes: UnsafeMutablePointer<UInt32>
     /// 0 where the entry is free.
     private var refs: UnsafeMutablePointer<UInt64>
-    private var mask: Int
+    private var capacity: Int
     private(set) var count = 0
     /// Where a hash has many objects, since a store that grew without the constraint has equal values: those that
     /// came after the first ones, with how often. In the table each would be searched behind all others.
@@ -19,7 +21,7 @@ struct UniqueTable: ~Copyable {
         hashes.initialize(repeating: 0, count: capacity)
         refs = .allocate(capacity: capacity)
         refs.initialize(repeating: 0, count: capacity)
-        mask = capacity - 1
+        self.capacity = capacity
     }
 
     deinit {
@@ -27,15 +29,20 @@ struct UniqueTable: ~Copyable {
         refs.deallocate()
     }
 
-    var memoryByteCount: Int { (mask + 1) * 12 + crowds.values.reduce(0) { $0 + $1.count * 16 } }
+    var memoryByteCount: Int { capacity * 12 + crowds.values.reduce(0) { $0 + $1.count * 16 } }
+
+    private var probing: Probing { Probing(capacity: capacity) }
+
+    private func home(_ hash: UInt32) -> Int { probing.home(UInt64(hash)) }
 
     /// Calls `body` with each object under the hash until it returns false.
     func forEach(_ hash: UInt32, _ body: (ObjectRef) throws(StoreError) -> Bool) throws(StoreError) {
-        var index = Int(hash) & mask
-        while refs[index] != 0 {
-            if hashes[index] == hash, try !body(ObjectRef(rawValue: refs[index])) { return }
-            index = (index + 1) & mask
+        let last = try probing.first(from: home(hash)) { (index) throws(StoreError) in
+            if refs[index] == 0 { return true }
+            if hashes[index] != hash { return false }
+            return try !body(ObjectRef(rawValue: refs[index]))
         }
+        if refs[last] != 0 { return }
         guard !crowds.isEmpty, let crowd = crowds[hash] else { return }
         for ref in crowd.keys {
             if try !body(ObjectRef(rawValue: ref)) { return }
@@ -43,7 +50,7 @@ struct UniqueTable: ~Copyable {
     }
 
     mutating func insert(_ hash: UInt32, _ ref: ObjectRef) {
-        if (count + 1) * 3 > (mask + 1) * 2 { grow() }
+        if (count + 1) * 3 > capacity * 2 { grow() }
         if place(hash, ref.rawValue) {
             count += 1
         } else {
@@ -53,15 +60,13 @@ struct UniqueTable: ~Copyable {
 
     /// False if the hash has so many entries that this one has to go to its crowd.
     private func place(_ hash: UInt32, _ ref: UInt64) -> Bool {
-        var index = Int(hash) & mask
         var equalCount = 0
-        while refs[index] != 0 {
-            if hashes[index] == hash {
-                equalCount += 1
-                if equalCount == Self.crowdCount { return false }
-            }
-            index = (index + 1) & mask
+        let index = probing.first(from: home(hash)) { index in
+            if refs[index] == 0 { return true }
+            if hashes[index] == hash { equalCount += 1 }
+            return equalCount == Self.crowdCount
         }
+        if refs[index] != 0 { return false }
         hashes[index] = hash
         refs[index] = ref
         return true
@@ -69,21 +74,17 @@ struct UniqueTable: ~Copyable {
 
     /// Removes one entry with this hash and object, if there is one.
     mutating func remove(_ hash: UInt32, _ ref: ObjectRef) {
-        var hole = Int(hash) & mask
-        while refs[hole] != 0, refs[hole] != ref.rawValue || hashes[hole] != hash { hole = (hole + 1) & mask }
-        guard refs[hole] != 0 else { return leaveCrowd(hash, ref) }
+        let (hashes, refs) = (hashes, refs)
+        let found = probing.first(from: home(hash)) { index in
+            refs[index] == 0 || refs[index] == ref.rawValue && hashes[index] == hash
+        }
+        guard refs[found] != 0 else { return leaveCrowd(hash, ref) }
         count -= 1
-        // Entries behind the hole move up, so that searches need no marks where something once was.
-        var index = hole
-        while true {
-            index = (index + 1) & mask
-            if refs[index] == 0 { break }
-            let home = Int(hashes[index]) & mask
-            if (index &- home) & mask >= (index &- hole) & mask {
-                hashes[hole] = hashes[index]
-                refs[hole] = refs[index]
-                hole = index
-            }
+        let hole = probing.close(found) { index in
+            refs[index] == 0 ? nil : home(hashes[index])
+        } move: { source, target in
+            hashes[target] = hashes[source]
+            refs[target] = refs[source]
         }
         refs[hole] = 0
     }
@@ -95,13 +96,12 @@ struct UniqueTable: ~Copyable {
     }
 
     private mutating func grow() {
-        let (oldHashes, oldRefs, oldCapacity) = (hashes, refs, mask + 1)
-        let capacity = oldCapacity * 2
+        let (oldHashes, oldRefs, oldCapacity) = (hashes, refs, capacity)
+        capacity = oldCapacity * 2
         hashes = .allocate(capacity: capacity)
         hashes.initialize(repeating: 0, count: capacity)
         refs = .allocate(capacity: capacity)
         refs.initialize(repeating: 0, count: capacity)
-        mask = capacity - 1
         // No hash has more entries here than it was let in with.
         for index in 0..<oldCapacity where oldRefs[index] != 0 { _ = place(oldHashes[index], oldRefs[index]) }
         oldHashes.deallocate()

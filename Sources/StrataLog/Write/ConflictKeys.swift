@@ -32,7 +32,7 @@ struct ConflictKeys {
     }
 
     /// The transaction has been accepted. ``settle(isCommitted:)`` has to follow.
-    mutating func note(_ transaction: WriteTransaction, sequence: UInt64) {
+    mutating func record(_ transaction: WriteTransaction, sequence: UInt64) {
         for key in transaction.conflictKeys {
             if key.isExclusive {
                 pending[key.name, default: Use()].changed = sequence

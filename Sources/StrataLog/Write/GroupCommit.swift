@@ -58,7 +58,7 @@ struct GroupCommit {
             let entry = Accepted(
                 request: request, sequence: end.sequence + 1, timestampNanoseconds: writer.options.clock())
             accepted.append(reservingOne: entry)
-            writer.conflictKeys.note(transaction, sequence: entry.sequence)
+            writer.conflictKeys.record(transaction, sequence: entry.sequence)
             let record = LogWriter.UnsyncedRecord.transaction(
                 request.prepared.record, sequence: entry.sequence, timestampNanoseconds: entry.timestampNanoseconds)
             records.append(reservingOne: writer.place(record, at: &end))
@@ -127,7 +127,7 @@ struct GroupCommit {
         publish(snapshot)
         writer.uniqueness?.settle(isCommitted: true)
         writer.conflictKeys.settle(isCommitted: true)
-        writer.noteCommits(accepted.count, rows: accepted.reduce(0) { $0 + $1.request.prepared.changeCount })
+        writer.countCommits(accepted.count, rows: accepted.reduce(0) { $0 + $1.request.prepared.changeCount })
         for entry in accepted {
             entry.request.result = .success(
                 CommitReceipt(
@@ -149,7 +149,7 @@ struct GroupCommit {
                     try edit.move(transaction)
                 case .compaction(let prepared):
                     try edit.move(prepared)
-                    writer.noteArchive(of: prepared)
+                    writer.recordArchive(of: prepared)
                 case .transaction, .plain:
                     break
                 }

@@ -114,7 +114,7 @@ final class LogWriter: @unchecked Sendable {
         } else {
             source.abandon(behind: durable.position)
         }
-        segmentLength.noteSegment(durable.position.offset)
+        segmentLength.recordSegment(durable.position.offset)
         segment.move(to: created.segment)
         end = created.end
         durable = created.end
@@ -223,14 +223,14 @@ final class LogWriter: @unchecked Sendable {
         }
         do throws(Errno) {
             try segment.file.syncData()
-            noteFlush()
+            recordFlush()
         } catch {
             mustLeaveSegment = true
             hasFailedFlush = true
         }
     }
 
-    private func noteFlush() {
+    private func recordFlush() {
         counters.flushes += 1
         durable = end
         source.setDurable(end.position)
@@ -252,7 +252,7 @@ final class LogWriter: @unchecked Sendable {
         do throws(Errno) {
             if hasFailedFlush { throw .ioError }
             try segment.file.syncData()
-            noteFlush()
+            recordFlush()
             return false
         } catch {
             do throws(StoreError) {
@@ -287,7 +287,7 @@ final class LogWriter: @unchecked Sendable {
         unsyncedByteCount = 0
         try write(placed, newEnd: next)
         try io("flush", segment.path) { () throws(Errno) in try segment.file.syncData() }
-        noteFlush()
+        recordFlush()
         counters.relocations += 1
         relocated += records
     }
@@ -324,12 +324,12 @@ final class LogWriter: @unchecked Sendable {
         return PlacedRecord(record: record, image: image)
     }
 
-    func noteCommits(_ count: Int, rows: Int) {
+    func countCommits(_ count: Int, rows: Int) {
         counters.commits += count
         segmentRowCount += rows
     }
 
-    func noteRelocated(rows: Int) {
+    func countRelocated(rows: Int) {
         segmentRowCount += rows
     }
 
@@ -339,8 +339,8 @@ final class LogWriter: @unchecked Sendable {
 
     // MARK: The store's state
 
-    /// Notes where archived transactions are, in place of where they were before a failed flush.
-    func noteArchive(of compaction: PreparedCompaction) {
+    /// Records where archived transactions are, in place of where they were before a failed flush.
+    func recordArchive(of compaction: PreparedCompaction) {
         guard let archive = compaction.archive else { return }
         if let replaced = compaction.replacedPosition { storeState.compaction.removeArchive(at: replaced) }
         storeState.compaction.add(archive)

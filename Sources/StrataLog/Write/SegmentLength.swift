@@ -26,7 +26,7 @@ struct SegmentLength {
     private static let unknownByteCount = 1 << 60
 
     /// Called when a segment is left that is so long.
-    mutating func noteSegment(_ byteCount: Int) {
+    mutating func recordSegment(_ byteCount: Int) {
         if let known = storeByteCount { storeByteCount = known + byteCount }
     }
 

@@ -20,6 +20,10 @@ package struct PropertyListLimits: Sendable {
 /// there is memory for, and everything that walks over them (Foundation's reader is the first) does not come back. What
 /// a file may become is bounded by its own length: each value takes at least a byte in the list that it is in, so that
 /// a file with more values than bytes has lists or dictionaries in several places. Foundation writes none such.
+///
+/// Opening a store begins with its metadata, which is in the binary form. Foundation would read that into objects of
+/// Core Foundation and bridge each: the first time in a process that costs a millisecond, in which Swift's runtime
+/// searches the conformances of all that is linked.
 package enum PropertyListFile {
     /// The value in a file: texts, data, dates, numbers, lists and dictionaries with texts for keys, of the types that
     /// Foundation's reader makes of them.
@@ -28,11 +32,14 @@ package enum PropertyListFile {
     /// - Complexity: O(n) in the bytes.
     package static func value(_ data: Data, _ limits: PropertyListLimits = PropertyListLimits()) throws -> Any {
         try check(length: data.count, limits)
-        let bytes = [UInt8](data)
+        return try value([UInt8](data), limits)
+    }
+
+    private static func value(_ bytes: [UInt8], _ limits: PropertyListLimits) throws -> Any {
         guard BinaryPropertyList.isOne(bytes) else {
             try PropertyListText.check(bytes, limits)
             do {
-                return try PropertyListSerialization.propertyList(from: data, format: nil)
+                return try PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
             } catch {
                 throw ArchiveError("it is no property list")
             }
@@ -45,7 +52,16 @@ package enum PropertyListFile {
     package static func dictionary(
         _ data: Data, _ limits: PropertyListLimits = PropertyListLimits()
     ) throws -> [String: Any] {
-        guard let list = try value(data, limits) as? [String: Any] else {
+        try check(length: data.count, limits)
+        return try dictionary([UInt8](data), limits)
+    }
+
+    /// As ``dictionary(_:_:)-(Data,_)``, for bytes that are at hand.
+    package static func dictionary(
+        _ bytes: [UInt8], _ limits: PropertyListLimits = PropertyListLimits()
+    ) throws -> [String: Any] {
+        try check(length: bytes.count, limits)
+        guard let list = try value(bytes, limits) as? [String: Any] else {
             throw ArchiveError("the property list is no dictionary")
         }
         return list

@@ -107,14 +107,16 @@ struct DeclarationScanner {
             type.isIsolated = isIsolated
             type.isGeneric = node["generic_signature"] != nil
             type.superclass = Self.core(node["inherits"]?.text("superclass_type") ?? "")
-            if type.superclass.isEmpty || MangledName.hasUnresolvedType(type.superclass) { noteMissingSuperclass(node) }
+            if type.superclass.isEmpty || MangledName.hasUnresolvedType(type.superclass) {
+                reportMissingSuperclass(node)
+            }
             result[key] = type
         }
         scan(node.list("members"), in: context)
     }
 
     /// A class with managed properties inherits something that is not known.
-    private mutating func noteMissingSuperclass(_ node: SyntaxNode) {
+    private mutating func reportMissingSuperclass(_ node: SyntaxNode) {
         if node.list("members").contains(where: { $0.has("ns_managed_attr") }) { result.lacksTypes = true }
     }
 

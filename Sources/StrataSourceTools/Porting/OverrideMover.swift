@@ -38,13 +38,13 @@ struct OverrideMover {
     ) {
         let source = files[index].source
         guard let type = declarations.classes[key], let end = type.node.range?.end else {
-            files[index].note(
+            files[index].report(
                 remaining: member.range.start, "'\(member.name)' must be in its class, which is in another module")
             return
         }
         guard !files[type.file].isContext else {
             let isGenerated = files[type.file].source.path.hasSuffix("+CoreDataModel.swift")
-            files[index].note(
+            files[index].report(
                 remaining: member.range.start,
                 isGenerated
                     ? "'\(member.name)' must be in its class, which is generated: in the model, set the entity's "
@@ -64,7 +64,7 @@ struct OverrideMover {
         let origin = SourceEdits.Origin(path: source.path, line: source.position(range.lowerBound).line - 1)
         files[type.file].edits.insert(
             "\n" + text, at: lineStart(end, files[type.file].source), from: origin)
-        files[index].note(change: member.range.start, "'\(member.name)' moves into the class \(type.name)")
+        files[index].report(change: member.range.start, "'\(member.name)' moves into the class \(type.name)")
     }
 
     /// The declaration with its attributes and the comments above it, by whole lines where it has them for itself.

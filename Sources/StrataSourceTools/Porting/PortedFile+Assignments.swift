@@ -10,6 +10,6 @@ extension PortedFile {
         else { return }
         edits.insert("NSSet(array: ", at: range.start)
         edits.insert(")", at: self.source.endOfToken(range.end))
-        note(change: range.start, "the array for \(name), which is an NSSet, becomes NSSet(array:)")
+        report(change: range.start, "the array for \(name), which is an NSSet, becomes NSSet(array:)")
     }
 }

@@ -17,29 +17,29 @@ extension PortedFile {
         let end = source.endOfToken(range.end)
         let text = source.text(range.start..<end)
         guard label == "for" else {
-            return note(
+            return report(
                 remaining: range.start,
                 "\(text) is nil on Linux: write Bundle.module in the target that has the resources. \(Self.export)")
         }
         guard belongsToModule(arguments[0], in: type) else {
-            return note(
+            return report(
                 remaining: range.start,
                 "\(text) is the program's folder on Linux: write Bundle.module in the target that has the resources. "
                     + Self.export)
         }
         guard hasResources else {
-            return note(
+            return report(
                 remaining: range.start,
                 "\(text) is the program's folder on Linux, and this target has no resources. \(Self.export)")
         }
         guard !isExposed else {
-            return note(
+            return report(
                 remaining: range.start,
                 "\(text) is the program's folder on Linux: take a Bundle? here, and Bundle.module, which is internal, "
                     + "where it is nil")
         }
         edits.replace(range.start..<end, with: "Bundle.module")
-        note(change: range.start, "\(text) becomes Bundle.module")
+        report(change: range.start, "\(text) becomes Bundle.module")
     }
 
     /// `Bundle.main` has an app's models on Apple's platforms, and none here.
@@ -51,12 +51,12 @@ extension PortedFile {
         else { return }
         let call = source.text(range.start..<source.endOfToken(range.end))
         guard let name = literal(arguments[0]), models.contains(name), !isExposed else {
-            return note(
+            return report(
                 remaining: range.start,
                 "\(call): no model is there on Linux; Bundle.module of the target that has it knows it. \(Self.export)")
         }
         edits.replace(range.start..<range.start + "Bundle.main".utf8.count, with: "Bundle.module")
-        note(change: range.start, "Bundle.main becomes Bundle.module, which has the model \(name)")
+        report(change: range.start, "Bundle.main becomes Bundle.module, which has the model \(name)")
     }
 
     /// The text of a string as it stands in the source.

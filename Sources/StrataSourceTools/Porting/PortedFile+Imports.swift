@@ -24,11 +24,11 @@ extension PortedFile {
         if let module = path.first, !dependencies.modules.contains(module) {
             let name = path.joined(separator: ".")
             if Self.applesOwn.contains(module) || Self.advice[module] != nil {
-                return note(
+                return report(
                     remaining: range.start, "import \(name): there is no such module\(advice(on: name, module))")
             }
             if dependencies.areAll, !Self.toolchains.contains(module) {
-                return note(
+                return report(
                     remaining: range.start,
                     "import \(name): neither the toolchain nor what the target depends on has this module")
             }
@@ -36,7 +36,7 @@ extension PortedFile {
         let text = source.text(range.start..<source.endOfToken(range.end))
         guard path.first == "CoreData", text != "import CoreData" else { return }
         edits.replace(range.start..<source.endOfToken(range.end), with: "import CoreData")
-        note(change: range.start, "\(text) imports all of CoreData")
+        report(change: range.start, "\(text) imports all of CoreData")
     }
 
     private static let logging = "log with the package swift-log, or print"
@@ -69,7 +69,7 @@ extension PortedFile {
             // Where the module has a type of this name itself, the other one is named by its module as before.
             let prefix = declarations.types.contains(name.text) ? "\(module)." : ""
             edits.replace(word.offset..<name.offset, with: prefix)
-            note(change: word.offset, "Foundation.\(name.text) becomes \(prefix)\(name.text)")
+            report(change: word.offset, "Foundation.\(name.text) becomes \(prefix)\(name.text)")
         }
     }
 
@@ -88,7 +88,7 @@ extension PortedFile {
                 let use = FoundationNames.firstUse(of: names, in: source, except: declarations.types)
             else { continue }
             edits.insert("#if canImport(\(module))\nimport \(module)\n#endif\n", at: start)
-            note(change: use.offset, "\(use.name) is in a module of its own on Linux: import \(module)")
+            report(change: use.offset, "\(use.name) is in a module of its own on Linux: import \(module)")
         }
     }
 
@@ -102,7 +102,7 @@ extension PortedFile {
             let use = FoundationNames.firstUse(in: source, except: declarations.types) ?? observer
         else { return }
         guard hasCoreData else {
-            return note(
+            return report(
                 remaining: use.offset,
                 "\(use.name) is Strata's on Linux: let the target depend on the product CoreData, and import it")
         }
@@ -110,6 +110,6 @@ extension PortedFile {
         // The compiler does not print how public an import is.
         let access = source.text(start..<range.start).split(separator: " ").filter { Self.accessLevels.contains($0) }
         edits.insert((access + ["import CoreData"]).joined(separator: " ") + "\n", at: start)
-        note(change: use.offset, "\(use.name) is Strata's on Linux: import CoreData")
+        report(change: use.offset, "\(use.name) is Strata's on Linux: import CoreData")
     }
 }

@@ -17,18 +17,18 @@ extension PortedFile {
         guard let method = observerMethod(selector, isSelf: text(of: arguments[0]) == "self", in: type) else { return }
         observingSelectors.insert(range.start)
         guard !method.isIsolated else {
-            return note(
+            return report(
                 remaining: range.start,
                 "\(selector) is of the main actor: observe with addObserver(forName:object:queue:using:), and keep the "
                     + "token")
         }
         guard hasCoreData else {
-            return note(
+            return report(
                 remaining: range.start,
                 "\(selector): only Strata has observers' methods; let the target depend on the product CoreData")
         }
         edits.replace(range.start..<end, with: method.text)
-        note(change: range.start, "\(selector) becomes the method \(method.text)")
+        report(change: range.start, "\(selector) becomes the method \(method.text)")
         observing = range.start
     }
 

@@ -10,7 +10,7 @@ extension PortedFile {
             guard let range = member.range, member.kind == "func_decl" || member.kind == "var_decl" else { continue }
             guard let requirement = requirements.referred(to: member.usr) else { continue }
             guard let body = requirement.body else {
-                note(
+                report(
                     remaining: range.start,
                     "an optional requirement with a value: take 'optional' away, and give '\(requirement.title)' a default "
                         + "in an extension of \(node.name)")
@@ -18,7 +18,7 @@ extension PortedFile {
             }
             for attribute in member.attributes where attribute.kind == "optional_attr" { removeWord(attribute) }
             defaults.append("    \(declaration(member)) \(body)\n")
-            note(change: range.start, "'\(requirement.title)', which is optional, gets a default")
+            report(change: range.start, "'\(requirement.title)', which is optional, gets a default")
         }
         guard !defaults.isEmpty else { return }
         let access = ["public", "package"].contains(node.access) ? node.access + " " : ""
@@ -40,7 +40,7 @@ extension PortedFile {
         } else {
             edits.insert(" AnyObject,", at: next + 1)
         }
-        note(change: range.start, "\(node.name) stays a protocol of classes: AnyObject")
+        report(change: range.start, "\(node.name) stays a protocol of classes: AnyObject")
     }
 
     /// The declaration with the attributes that it keeps.
@@ -90,18 +90,18 @@ extension PortedFile {
         guard !call.isForced, let body = called.first?.body, called.allSatisfy({ $0.body == body }),
             !declarations.functions.contains(call.name)
         else {
-            return note(
+            return report(
                 remaining: call.offset,
                 "a call of '\(title)', if this is what \(requirement.owner) has optional: with a default in an extension "
                     + "of the protocol it has no mark")
         }
         guard isStatement || body != "{}" else {
-            return note(
+            return report(
                 remaining: call.offset,
                 "whether '\(title)' was called cannot be asked: \(requirement.owner) has a default here")
         }
         edits.replace(call.mark..<call.mark + 1, with: "")
-        note(change: call.offset, "the call of '\(title)' loses its '?'")
+        report(change: call.offset, "the call of '\(title)' loses its '?'")
         if requirement.isTest, !call.hasOptionalBase, let value = call.valueIfMissing(in: source) {
             edits.replace(value.range, with: "")
         }
@@ -125,7 +125,7 @@ extension PortedFile {
             found = requirements.referred(to: usr)
         }
         guard let found else { return }
-        note(
+        report(
             remaining: range.end,
             found.isProperty
                 ? "'\(found.title)' is optional: with a default in an extension of \(found.owner) it is never missing"

@@ -1,7 +1,7 @@
 /// Functions of migration policies, which mapping models call by name.
 extension PortedFile {
     /// The compiler takes such a function without its `@objc`, and the migration fails when it is called.
-    mutating func notePolicyFunction(_ node: SyntaxNode, _ range: (start: Int, end: Int), in type: String?) {
+    mutating func reportPolicyFunction(_ node: SyntaxNode, _ range: (start: Int, end: Int), in type: String?) {
         guard let type, let owner = declarations.classes[type], declarations.isPolicy(owner.name),
             !node.has("override_attr"),
             node.has("objc_attr") || owner.node.has("objc_members_attr"),
@@ -10,7 +10,7 @@ extension PortedFile {
         let labels = node.labels
         let given = node.attributes.first { $0.kind == "objc_attr" }?.text("name")
         let name = given ?? Self.selector(node.name, labels)
-        note(
+        report(
             remaining: range.start,
             "mapping models that call \(owner.name).\(node.name)(\(labels.map { ($0.isEmpty ? "_" : $0) + ":" }.joined())) "
                 + "as FUNCTION($entityPolicy, \"\(name)\", ...) need performPredicateFunction(_:arguments:) in "

@@ -13,7 +13,7 @@ extension PortedFile {
             let superclass = Self.superclass(of: node, in: source)
         else { return }
         edits.insert(", @unchecked Sendable", at: superclass.end)
-        note(change: range.start, "\(node.name) is @unchecked Sendable, as \(superclass.name) is")
+        report(change: range.start, "\(node.name) is @unchecked Sendable, as \(superclass.name) is")
     }
 
     /// What stands first behind the colon of a class, and where it ends.

@@ -36,11 +36,11 @@ struct PortedFile {
         edits = SourceEdits(source.bytes)
     }
 
-    mutating func note(change offset: Int, _ message: String) {
+    mutating func report(change offset: Int, _ message: String) {
         changes.append(PortNote(path: source.path, line: source.position(offset).line, message: message))
     }
 
-    mutating func note(remaining offset: Int, _ message: String) {
+    mutating func report(remaining offset: Int, _ message: String) {
         let note = PortNote(path: source.path, line: source.position(offset).line, message: message)
         if !remaining.contains(note) { remaining.append(note) }
     }
@@ -124,7 +124,7 @@ struct PortedFile {
         case "forced_checked_cast_expr": rewriteCast(node, range)
         case "objc_selector_expr": rewriteSelector(range)
         case "iboutlet_attr", "ibaction_attr", "ib_outlet_attr", "ib_action_attr":
-            note(remaining: range.start, "an attribute of Interface Builder's")
+            report(remaining: range.start, "an attribute of Interface Builder's")
         case "call_expr":
             checkCall(node, range)
             rewriteObserver(node, range, in: type)
@@ -132,8 +132,8 @@ struct PortedFile {
             rewriteBundle(node, range, in: type, isExposed: outer.isExposed)
             rewriteMainBundle(node, range, isExposed: outer.isExposed)
         case "func_decl":
-            if node.name == "observeValue" { noteObserving(range.start) }
-            notePolicyFunction(node, range, in: type)
+            if node.name == "observeValue" { reportObserving(range.start) }
+            reportPolicyFunction(node, range, in: type)
         case "assign_expr": rewriteAssignment(node)
         case "unresolved_dot_expr", "declref_expr", "member_ref_expr":
             checkOptionalReference(node, range, in: type)
@@ -150,13 +150,13 @@ struct PortedFile {
         else { return }
         guard declarations.isManaged(String(node.usr.dropFirst(2))) else {
             if declarations.isPolicy(node.name), name != node.name {
-                return note(
+                return report(
                     remaining: range.start,
                     "mapping models may name the policy \(node.name) \"\(name)\": rename it so")
             }
             // Also if it is the class's own name: without the attribute, archives have the module's before it.
             guard declarations.mayBeArchived(node.name) else { return }
-            return note(remaining: range.start, "archives may name the class \(node.name) \"\(name)\"")
+            return report(remaining: range.start, "archives may name the class \(node.name) \"\(name)\"")
         }
         guard name != node.name else { return }
         var brace = range.start
@@ -166,7 +166,7 @@ struct PortedFile {
         let access = ["public", "open"].contains(node.access) ? "public " : ""
         edits.insert(
             "\n    override \(access)class var objectiveCName: String? { \"\(name)\" }\n", at: brace + 1)
-        note(change: range.start, "\(node.name) keeps the name \"\(name)\" as its objectiveCName")
+        report(change: range.start, "\(node.name) keeps the name \"\(name)\" as its objectiveCName")
     }
 
     private mutating func removeAttribute(_ node: SyntaxNode, _ range: (start: Int, end: Int)) {
@@ -186,7 +186,7 @@ struct PortedFile {
         }
         let text = source.text(first..<source.endOfToken(range.end))
         edits.replace(start..<end, with: "")
-        note(change: range.start, "\(text) goes")
+        report(change: range.start, "\(text) goes")
     }
 
     // MARK: Expressions
@@ -235,12 +235,13 @@ struct PortedFile {
         let path = names.joined(separator: ".")
         switch root.flatMap({ declarations.exists(names[...], from: $0) }) {
         case false?:
-            return note(remaining: range.start, "\(text) names no property that the class declares in these sources")
-        case nil: note(remaining: range.start, "\"\(path)\" could not be checked: what it names is declared elsewhere")
+            return report(remaining: range.start, "\(text) names no property that the class declares in these sources")
+        case nil:
+            report(remaining: range.start, "\"\(path)\" could not be checked: what it names is declared elsewhere")
         case true?: break
         }
         edits.replace(range.start..<end, with: "\"\(path)\"")
-        note(change: range.start, "\(text) becomes \"\(path)\"")
+        report(change: range.start, "\(text) becomes \"\(path)\"")
     }
 
     /// A request with another result type cannot be cast, since its class is generic.
@@ -257,7 +258,7 @@ struct PortedFile {
         let copy = ".copy()"
         let hasCopy = source.text(range.start..<innerEnd).hasSuffix(copy)
         edits.replace(innerEnd - (hasCopy ? copy.utf8.count : 0)..<end, with: ")")
-        note(change: range.start, "the cast to \(type) becomes a conversion")
+        report(change: range.start, "the cast to \(type) becomes a conversion")
     }
 
     /// Lists conditional casts to requests, which give nothing without a word when the program runs. The compiler does
@@ -270,7 +271,7 @@ struct PortedFile {
                 let type = text.firstIndex(of: ">").map { text[...$0] } ?? ""
                 // What any store may be asked is cast to a request of results.
                 if type.hasPrefix("NSFetchRequest<"), !type.contains("NSFetchRequestResult") {
-                    note(
+                    report(
                         remaining: token,
                         "as? \(type) is nil for a request with another result type, such as a model's template: "
                             + "write \(type)(converting: ...)")
@@ -287,10 +288,11 @@ struct PortedFile {
         let end = source.endOfToken(range.end)
         let text = source.text(range.start..<end)
         guard let name = Self.selectorName(text) else {
-            return note(remaining: range.start, "#selector: there are no selectors of methods; call a closure instead")
+            return report(
+                remaining: range.start, "#selector: there are no selectors of methods; call a closure instead")
         }
         edits.replace(range.start..<end, with: "Selector(\"\(name)\")")
-        note(change: range.start, "\(text) becomes Selector(\"\(name)\")")
+        report(change: range.start, "\(text) becomes Selector(\"\(name)\")")
     }
 
     private static func selectorName(_ text: String) -> String? {
@@ -317,11 +319,11 @@ struct PortedFile {
         guard let name = node["fn"]?.text("field") ?? node["fn"]?.text("name"), name == "addObserver" else { return }
         let labels = node["args"]?.text("labels") ?? ""
         if labels.contains("forKeyPath") || source.text(range.start..<end).contains("forKeyPath:") {
-            noteObserving(range.start)
+            reportObserving(range.start)
         }
     }
 
-    private mutating func noteObserving(_ offset: Int) {
-        note(remaining: offset, "key-value observing by name: use observe(_:options:changeHandler:) of the object")
+    private mutating func reportObserving(_ offset: Int) {
+        report(remaining: offset, "key-value observing by name: use observe(_:options:changeHandler:) of the object")
     }
 }

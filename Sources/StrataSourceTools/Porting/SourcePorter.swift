@@ -78,7 +78,7 @@ public struct SourcePorter {
         }
         for requirement in requirements.rewritten {
             for method in declarations.unheard(requirement) {
-                files2[method.file].note(
+                files2[method.file].report(
                     remaining: method.offset,
                     "'\(requirement.title)' is not called through \(requirement.owner): declare it in "
                         + "\(method.conforming), which conforms to it, and override it here")

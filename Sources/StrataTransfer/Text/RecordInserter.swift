@@ -63,7 +63,7 @@ final class RecordInserter {
     }
 
     /// Takes down which object is there and what names it, in a first pass over all records.
-    func note(_ record: TextRecord) throws {
+    func register(_ record: TextRecord) throws {
         let rows = try rows(record)
         let ref = try ref(record, rows)
         check.insert(ref)

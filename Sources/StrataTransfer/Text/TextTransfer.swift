@@ -162,7 +162,7 @@ public struct TextTransfer: Sendable {
             let inserter = try RecordInserter(builder, keys, leavesOutDangling: leavesOutDanglingReferences)
             if readsTwice {
                 try JSONLineReader(path).forEach { line in
-                    if case .object(let record) = line { try inserter.note(record) }
+                    if case .object(let record) = line { try inserter.register(record) }
                 }
             }
             inserter.beginWriting()
@@ -227,7 +227,7 @@ public struct TextTransfer: Sendable {
         try StoreBuilder.build(at: url, model: model, settings) { builder in
             Self.reserve(files.header, builder)
             let inserter = try RecordInserter(builder, keys, leavesOutDangling: leavesOutDanglingReferences)
-            if readsTwice { try files.forEachRecord { try inserter.note($0) } }
+            if readsTwice { try files.forEachRecord { try inserter.register($0) } }
             inserter.beginWriting()
             try files.forEachRecord { try inserter.insert($0) }
             try files.forEachLink { try inserter.insert($0) }

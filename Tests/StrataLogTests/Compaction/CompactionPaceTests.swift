@@ -37,7 +37,7 @@ import Testing
                 while batchNanoseconds >= batch {
                     batchNanoseconds -= batch
                     // What is moved lies there twice until then.
-                    pace.note(freed: Self.batchByteCount * 2, written: Self.batchByteCount, nanoseconds: batch)
+                    pace.record(freed: Self.batchByteCount * 2, written: Self.batchByteCount, nanoseconds: batch)
                     if used > Self.needed + Self.batchByteCount { used -= Self.batchByteCount }
                 }
             }
@@ -63,7 +63,7 @@ import Testing
 
     @Test func nobodyWaitsForWhatOthersDid() {
         var pace = CompactionPace()
-        pace.note(freed: 2_000_000, written: 1_000_000, nanoseconds: 50_000_000)
+        pace.record(freed: 2_000_000, written: 1_000_000, nanoseconds: 50_000_000)
         #expect(pace.nanosecondsPerByte == 50)
         // Garbage without end, and a commit that only deletes or inserts.
         #expect(pace.delay(replaced: 0, share: 1, after: 1_000_000) == 0)
@@ -90,11 +90,11 @@ import Testing
     /// Batches that free nothing, as where snapshots hold on to the segments, do not make a byte cost without end.
     @Test func thePaceFollowsTheLastBatches() {
         var pace = CompactionPace()
-        pace.note(freed: 0, written: 1_000, nanoseconds: 1_000_000)
+        pace.record(freed: 0, written: 1_000, nanoseconds: 1_000_000)
         #expect(pace.nanosecondsPerByte == 20)
-        for _ in 0..<40 { pace.note(freed: 3_000_000, written: 2_000_000, nanoseconds: 10_000_000) }
+        for _ in 0..<40 { pace.record(freed: 3_000_000, written: 2_000_000, nanoseconds: 10_000_000) }
         #expect(abs(pace.nanosecondsPerByte - 10) < 0.01)
-        pace.note(freed: 3_000_000, written: 2_000_000, nanoseconds: 110_000_000)
+        pace.record(freed: 3_000_000, written: 2_000_000, nanoseconds: 110_000_000)
         #expect(pace.nanosecondsPerByte > 30 && pace.nanosecondsPerByte < 40)
     }
 

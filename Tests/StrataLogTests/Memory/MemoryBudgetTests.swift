@@ -23,7 +23,7 @@ import Testing
 
         func take(_ count: Int) {
             bytes.add(count, ordering: .relaxed)
-            budget.note(count)
+            budget.record(count)
         }
 
         /// As if nothing was used between two rounds.
@@ -36,7 +36,7 @@ import Testing
             let before = heldBytes
             guard before > byteCount else { return }
             bytes.store(byteCount, ordering: .relaxed)
-            budget.note(byteCount - before)
+            budget.record(byteCount - before)
         }
     }
 

@@ -120,7 +120,7 @@ import Testing
         for number in 0..<8 { cache.insert(try block(number)) }
         #expect(budget.heldBytes == one * 8)
         // Somebody else takes the rest: what comes in now takes the place of what is there.
-        budget.note(one * 2)
+        budget.record(one * 2)
         for number in 100..<150 { cache.insert(try block(number)) }
         #expect(cache.heldBytes <= one * 10 && budget.heldBytes <= one * 12)
         cache.shrink(to: one * 3)

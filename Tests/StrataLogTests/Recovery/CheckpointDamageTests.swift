@@ -156,4 +156,40 @@ import Testing
             "of \(count) bytes flipped, two openings each: unreadable \(unreadable), no commit \(unwritable), no close \(unclosable)"
         )
     }
+
+    /// Errors that name the folder passed for those of a checkpoint where the folder was called like one: a store was
+    /// opened although a flush of its directory had failed.
+    @Test func theNameOfAFolderDecidesNothing() throws {
+        func outcomes(_ path: FilePath) throws -> [String] {
+            let fileSystem = SimulatedFileSystem()
+            func open(_ fileSystem: SimulatedFileSystem) throws -> LogStore {
+                try LogStore.open(path, in: fileSystem, options: StoreWorkload.options(), schema: SampleSchema.schema)
+            }
+            // A checkpoint, and a transaction after it, of a process that is killed.
+            let first = try open(fileSystem)
+            _ = try StoreTests.insert(first, 5, department: .null)
+            try first.close()
+            let second = try open(fileSystem)
+            _ = try StoreTests.insert(second, 1, department: .null)
+            let killed = fileSystem.crashImage(policy: .killed, seed: 1)
+            try second.close()
+            var outcomes: [String] = []
+            for number in 1... {
+                let image = killed.fork()
+                image.inject(SimulatedFileSystem.Fault(.fail(.ioError), atCall: number))
+                do {
+                    let store = try open(image)
+                    outcomes.append("opened, damaged checkpoints: \(store.recovery.damagedCheckpoints.count)")
+                    try? store.close()
+                } catch {
+                    outcomes.append("\((error as? StoreError)?.code ?? .closed)")
+                }
+                if image.firedFaultCount == 0 { break }
+            }
+            return outcomes
+        }
+        let usual = try outcomes("/store")
+        #expect(usual.contains("io") && usual.count > 20)
+        #expect(try outcomes("/store.chk") == usual)
+    }
 }

@@ -106,7 +106,7 @@ import Testing
         let budget = MemoryBudget(limitBytes: 1_000, intervalMilliseconds: 10)
         let listener = Listener(budget)
         budget.listen(listener)
-        budget.noteUse()
+        budget.recordUse()
         for _ in 0..<2_000 where budget.trims == 0 { try await Task.sleep(for: .milliseconds(5)) }
         #expect(listener.trims.withLock { $0 } == 0 && budget.trims > 0)
         budget.ignore(ObjectIdentifier(listener))

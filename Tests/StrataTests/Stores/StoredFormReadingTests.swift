@@ -1,4 +1,5 @@
 import Foundation
+import StrataModelFile
 import Testing
 
 @testable import Strata
@@ -66,35 +67,39 @@ struct StoredFormReadingTests {
 
     @Test("the store's own entries are read as Foundation reads them")
     func ownEntries() throws {
-        let read = try #require(OwnPropertyList.entries(try Self.list(Self.entries)))
+        let read = try PropertyListFile.dictionary(try Self.list(Self.entries))
         #expect(NSDictionary(dictionary: read) == NSDictionary(dictionary: Self.entries))
         #expect(((read["_StrataLineage"] as? [String: Any])?["ancestors"] as? [[String: Any]])?.count == 20)
-        #expect(OwnPropertyList.entries(try Self.list([:]))?.isEmpty == true)
+        #expect(try PropertyListFile.dictionary(try Self.list([:])).isEmpty)
     }
 
-    @Test("entries of the program, and values of other kinds, are left to Foundation")
+    @Test("so are entries of the program, and values of other kinds")
     func otherEntries() throws {
         let others: [(String, Any)] = [
             ("mine", "x"), ("_StrataX", Date()), ("_StrataX", NSNumber(value: true)), ("_StrataX", Data([1])),
             ("_StrataX", NSNumber(value: -1)), ("_StrataX", NSNumber(value: 1.5)), ("_StrataX", "ü"),
+            ("_StrataX", NSNumber(value: UInt64.max)), ("_StrataX", String(repeating: "x", count: 70_000)),
         ]
         for (key, value) in others {
             var entries = Self.entries
             entries[key] = value
-            #expect(OwnPropertyList.entries(try Self.list(entries)) == nil, "\(value)")
+            let read = try PropertyListFile.dictionary(try Self.list(entries))
+            #expect(NSDictionary(dictionary: read) == NSDictionary(dictionary: entries), "\(value)")
         }
     }
 
     @Test("damaged lists are read as something or not at all")
     func damagedLists() throws {
         let bytes = try Self.list(Self.entries)
-        for count in 0..<bytes.count { #expect(OwnPropertyList.entries(Array(bytes[..<count])) == nil, "\(count)") }
+        for count in 0..<bytes.count {
+            #expect(throws: (any Error).self, "\(count)") { try PropertyListFile.dictionary(Array(bytes[..<count])) }
+        }
         var refused = 0
         for index in bytes.indices {
             for value: UInt8 in [0, 1, 0x0F, 0x7F, 0xA1, 0xDF, 0xFF] {
                 var changed = bytes
                 changed[index] = value
-                if OwnPropertyList.entries(changed) == nil { refused += 1 }
+                if (try? PropertyListFile.dictionary(changed)) == nil { refused += 1 }
             }
         }
         #expect(refused > bytes.count)

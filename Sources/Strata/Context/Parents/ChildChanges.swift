@@ -85,7 +85,7 @@ extension NSManagedObjectContext {
         for relationship in object.shape.relationships {
             if relationship.isToMany {
                 let state = object.loadedState(relationship)
-                object.noteChange(.dirtyToMany)
+                object.recordChange(.dirtyToMany)
                 for member in Array(state.members) { state.remove(member, isOrdered: relationship.isOrdered) }
             } else {
                 object.writeReference(relationship, nil)
@@ -184,7 +184,7 @@ extension NSManagedObject {
         guard order != state.order else { return }
         state.order = order
         state.isOrderChanged = true
-        noteChange(.dirtyToMany)
+        recordChange(.dirtyToMany)
     }
 }
 

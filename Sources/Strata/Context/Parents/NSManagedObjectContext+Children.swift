@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
                 try row.block.verify()
                 return ChildRow(row: row, version: row.version)
             } catch {
-                handle.noteDamage(error, object: shared.ref)
+                handle.recordDamage(error, object: shared.ref)
                 throw StoreFailure.description(error, of: handle)
             }
         }

@@ -58,7 +58,7 @@ extension NSManagedObjectContext {
     private func register(with coordinator: NSPersistentStoreCoordinator) {
         let generation = coordinator.storesGeneration.load(ordering: .acquiring)
         let (count, store) = coordinator.register(self)
-        if let store { noteStore(store, generation) }
+        if let store { recordStore(store, generation) }
         faults.begin(with: coordinator.readSlots, turn: count)
     }
 
@@ -225,7 +225,7 @@ extension NSManagedObjectContext {
 
     /// Remembers that the context's objects are as new as the stores: what children read before does not count as
     /// out of date any more.
-    final func noteMerged() {
+    final func recordMerged() {
         guard link == nil, children?.isEmpty == false else { return }
         for handle in coordinator?.persistentStores.compactMap(\.handle) ?? [] {
             knownSequences[ObjectIdentifier(handle)] = KnownSequences(merged: handle.log.snapshot.sequence)
@@ -233,7 +233,7 @@ extension NSManagedObjectContext {
     }
 
     /// Remembers that a transaction of a store was this context's own.
-    final func noteSaved(_ sequence: UInt64, _ handle: StoreHandle) {
+    final func recordSaved(_ sequence: UInt64, _ handle: StoreHandle) {
         guard children?.isEmpty == false else { return }
         knownSequences[ObjectIdentifier(handle), default: KnownSequences()].insert(sequence)
     }

@@ -1,5 +1,6 @@
 import CStrataSupport
 import StrataLog
+import StrataSupport
 
 /// An open-addressing table from object references to unretained objects.
 ///
@@ -45,18 +46,20 @@ struct RefTable: ~Copyable {
         return entries
     }
 
+    @inline(__always)
+    private var probing: Probing { Probing(capacity: capacity) }
+
     /// Where a key's search begins. References are never 0, which marks a free entry.
     @inline(__always)
     private func home(_ key: UInt64) -> Int {
-        let line = ((key &>> 2) &* 0x9E37_79B9_7F4A_7C15) &>> 20
-        return Int(truncatingIfNeeded: line &<< 2 | key & 3) & mask
+        let line = Hashing.spread(key &>> 2) &>> 20
+        return probing.home(line &<< 2 | key & 3)
     }
 
     @inline(__always)
     private func find(_ key: UInt64) -> Int {
-        var index = home(key)
-        while entries[index].key != key && entries[index].key != 0 { index = (index + 1) & mask }
-        return index
+        let entries = entries
+        return probing.first(from: home(key)) { entries[$0].key == key || entries[$0].key == 0 }
     }
 
     func object(_ ref: ObjectRef) -> UnsafeMutableRawPointer? {

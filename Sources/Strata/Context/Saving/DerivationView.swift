@@ -70,12 +70,12 @@ final class DerivationView {
             try row.block.verify()
             return .outdated(row)
         } catch {
-            note(error, of: object)
+            record(error, of: object)
             return .current
         }
     }
 
-    private func note(_ error: StoreError, of object: NSManagedObject) {
+    private func record(_ error: StoreError, of object: NSManagedObject) {
         guard failure == nil, let handle = context.registry.handle(object.storeIndex) else { return }
         failure = StoreFailure.cocoaError(error, reading: handle)
     }
@@ -122,7 +122,7 @@ final class DerivationView {
             let known = Set(stored)
             return stored.filter { !state.removed.contains($0) } + state.added.objects.filter { !known.contains($0) }
         } catch {
-            note(error, of: object)
+            record(error, of: object)
             return []
         }
     }
@@ -138,7 +138,7 @@ final class DerivationView {
             return try reader.count(relationship, of: object, with: state)
                 ?? members(relationship, of: object).count
         } catch {
-            note(error, of: object)
+            record(error, of: object)
             return 0
         }
     }

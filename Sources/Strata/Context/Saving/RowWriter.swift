@@ -54,7 +54,7 @@ final class RowWriter {
         var changed = SlotSet()
         if let overlay = object.overlay {
             for group in 0..<object.shape.groupCount {
-                var dirty = overlay.group(group * 64)[2] & object.shape.persistentMask[group]
+                var dirty = overlay.group(group * 64)[2] & object.shape.masks.persistent[group]
                 while dirty != 0 {
                     changed.insert(group * 64 + dirty.trailingZeroBitCount)
                     dirty &= dirty - 1
@@ -73,7 +73,7 @@ final class RowWriter {
         if let overlay = object.overlay {
             for group in 0..<summary.pointee.groupCount {
                 let words = overlay.group(group * 64)
-                var slots = words[0] & ~words[1] & summary.pointee.persistentMask[group]
+                var slots = words[0] & ~words[1] & summary.pointee.masks.persistent[group]
                 while slots != 0 {
                     let slot = group * 64 + slots.trailingZeroBitCount
                     slots &= slots - 1

@@ -163,7 +163,7 @@ class StoreEnding: SaveEnding {
     /// Brings the objects in line with what was written, once.
     final func finish() {
         guard let transaction, let receipt else { return }
-        context.noteSaved(receipt.sequence, handle)
+        context.recordSaved(receipt.sequence, handle)
         context.sharePermanentIDs(changes.inserted, handle)
         context.registry.becamePermanent(bySaving: changes.inserted, storeIndex)
         // Nothing but this save changes what build() went by.

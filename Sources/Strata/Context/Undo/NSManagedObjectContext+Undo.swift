@@ -33,7 +33,7 @@ extension NSManagedObjectContext {
         }
         for (object, reason) in touched {
             object.dropUndoneChanges()
-            undoRecorder?.noteRestored(object, isRevived: reason == .undoDeletion)
+            undoRecorder?.recordRestored(object, isRevived: reason == .undoDeletion)
             undisturbed { object.withoutChangeTracking { object.awake(fromSnapshotEvents: reason) } }
         }
         processPendingChanges()
@@ -82,7 +82,7 @@ extension NSManagedObject {
         for undo in change.toMany {
             let relationship = undo.relationship
             let state = relationship.isOrdered ? loadedState(relationship) : state(relationship)
-            noteChange(.dirtyToMany)
+            recordChange(.dirtyToMany)
             let isObserved = observedWillChange(relationship)
             defer { if isObserved { observedDidChange(relationship.name) } }
             for member in undo.came { state.remove(member, isOrdered: relationship.isOrdered) }

@@ -39,7 +39,7 @@ final class UndoRecorder {
     }
 
     /// The members of an ordered relationship have been read, before any of them was changed.
-    func noteLoaded(_ relationship: RelationshipShape, _ order: [NSManagedObject], of owner: NSManagedObject) {
+    func recordLoaded(_ relationship: RelationshipShape, _ order: [NSManagedObject], of owner: NSManagedObject) {
         guard relationship.isOrdered, owner.flags.contains(.inEvent) else { return }
         let key = ObjectIdentifier(owner)
         guard var memento = mementos[key] else { return }
@@ -76,7 +76,7 @@ final class UndoRecorder {
         return mementos[key] ?? reported[key]
     }
 
-    func noteRestored(_ object: NSManagedObject, isRevived: Bool) {
+    func recordRestored(_ object: NSManagedObject, isRevived: Bool) {
         if isRevived { revived.insert(ObjectIdentifier(object)) } else { restored.insert(ObjectIdentifier(object)) }
     }
 

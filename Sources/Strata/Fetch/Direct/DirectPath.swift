@@ -49,12 +49,12 @@ final class DirectPath: Sendable {
 
     var first: Int { latest.load(ordering: .relaxed) }
 
-    func noteSuccess(_ lead: Int) {
+    func recordSuccess(_ lead: Int) {
         if first != lead { latest.store(lead, ordering: .relaxed) }
         if failures.load(ordering: .relaxed) != 0 { failures.store(0, ordering: .relaxed) }
     }
 
-    func noteFailure() {
+    func recordFailure() {
         failures.store(
             min(failures.load(ordering: .relaxed) + Self.failureWeight, Self.failuresMaximum * 2), ordering: .relaxed)
     }

@@ -18,7 +18,7 @@ extension DirectSearch {
             // With texts that are longer than the index looks at, it has not the order of the values.
             let isOneKey = lead.fixed.count == index.definition.elements.count
             guard index.isReady, !lead.isOrdered || isOneKey || index.isExact else { return .unknown }
-            report?.note(index: lead.name, estimated: 0)
+            report?.record(index: lead.name, estimated: 0)
             return try entries(lead, index, take)
         }
     }
@@ -29,7 +29,7 @@ extension DirectSearch {
         guard let value = constant(lead.fixed[0].term),
             let target = try key.target(value, direct.terms[lead.fixed[0].term].slot)
         else { return .unknown }
-        report?.note(.postings)
+        report?.record(.postings)
         let count = try snapshot.referrerCount(postings: number, to: target)
         if count > Self.rowsMaximum { return .tooMany }
         for ref in try snapshot.referrers(postings: number, to: target) where try !body(ref) { break }
@@ -60,7 +60,7 @@ extension DirectSearch {
             guard !lead.isDescending, writer.count > 0 else {
                 return try read(OrderedRange(prefix: writer.array), lead, index, body)
             }
-            if let report { try note(OrderedRange(prefix: writer.array), lead, index, report) }
+            if let report { try record(OrderedRange(prefix: writer.array), lead, index, report) }
             try index.forEach(prefix: writer.written, body)
             return nil
         }
@@ -70,15 +70,15 @@ extension DirectSearch {
         _ range: OrderedRange, _ lead: DirectLead, _ index: OrderedIndex,
         _ body: (ObjectRef) throws(StoreError) -> Bool
     ) throws(StoreError) -> Outcome? {
-        if let report { try note(range, lead, index, report) }
+        if let report { try record(range, lead, index, report) }
         _ = try index.forEach(in: range, descending: lead.isDescending, body)
         return nil
     }
 
-    private func note(
+    private func record(
         _ range: OrderedRange, _ lead: DirectLead, _ index: OrderedIndex, _ report: ScanReport
     ) throws(StoreError) {
-        report.note(index: lead.name, estimated: try index.count(in: range))
+        report.record(index: lead.name, estimated: try index.count(in: range))
     }
 
     /// The rows with one of several values behind the first elements.
@@ -105,7 +105,7 @@ extension DirectSearch {
         }
         // Each value once, whatever the list says. Whoever takes the rows sorts them, so any order will do.
         for key in keys {
-            if let report { try note(OrderedRange(prefix: key), lead, index, report) }
+            if let report { try record(OrderedRange(prefix: key), lead, index, report) }
             var goesOn = true
             try key.withBytes { key throws(StoreError) in
                 try index.forEach(prefix: key) { ref throws(StoreError) in

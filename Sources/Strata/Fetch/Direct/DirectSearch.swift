@@ -63,13 +63,13 @@ final class DirectSearch {
             let number = step == 0 ? first : step <= first ? step - 1 : step
             switch try rows(path.leads[number], window) {
             case .found(let refs):
-                path.noteSuccess(number)
+                path.recordSuccess(number)
                 return refs
             case .tooMany: report?.forget()
             case .unknown: return nil
             }
         }
-        path.noteFailure()
+        path.recordFailure()
         return nil
     }
 
@@ -83,7 +83,7 @@ final class DirectSearch {
     // MARK: One lead
 
     private func rows(_ lead: DirectLead, _ window: Window) throws(StoreError) -> Outcome {
-        var test: RowTest?
+        var test: RowPredicate?
         if !lead.rest.isEmpty {
             guard let made = try self.test(lead.rest) else { return .unknown }
             test = made
@@ -112,7 +112,7 @@ final class DirectSearch {
     }
 
     /// The first rows in the order of the index.
-    private func inOrder(_ lead: DirectLead, _ limit: Int, _ test: RowTest?) throws(StoreError) -> Outcome {
+    private func inOrder(_ lead: DirectLead, _ limit: Int, _ test: RowPredicate?) throws(StoreError) -> Outcome {
         var refs: [ObjectRef] = []
         refs.reserveCapacity(limit)
         guard let test else {
@@ -152,19 +152,21 @@ final class DirectSearch {
     // MARK: Tests
 
     /// What a row is still asked; nil when only the long way knows.
-    private func test(_ conjuncts: [Int]) throws(StoreError) -> RowTest? {
+    private func test(_ conjuncts: [Int]) throws(StoreError) -> RowPredicate? {
         let compiler = PredicateCompiler(plan.shape, handle, snapshot, plan.parameters)
-        var tests: [RowTest] = []
+        var tests: [RowPredicate] = []
         for number in conjuncts {
             let compiled = Result { try compiler.node(direct.conjuncts[number]) }
-            guard case .success(let node?) = compiled, let test = RowTest.make(node, handle.log) else { return nil }
+            guard case .success(let node?) = compiled, let test = RowPredicate.make(node, handle.log) else {
+                return nil
+            }
             tests.append(test)
         }
-        return tests.count == 1 ? tests[0] : RowTest.all(tests)
+        return tests.count == 1 ? tests[0] : RowPredicate.all(tests)
     }
 
     /// Those among some rows that satisfy a test, in their order, until there are enough.
-    private func matches(_ refs: [ObjectRef], _ test: RowTest, limit: Int) throws(StoreError) -> [ObjectRef] {
+    private func matches(_ refs: [ObjectRef], _ test: RowPredicate, limit: Int) throws(StoreError) -> [ObjectRef] {
         try control?.checkRead()
         var matches: [ObjectRef] = []
         var tested = 0

@@ -117,7 +117,7 @@ struct StoreIndex: Sendable {
             // A reference's target may go without the row being written.
             guard test.kind != .toOne else { return nil }
             if case .integers(let low, let high, true) = test.condition {
-                let inside = ColumnTest(
+                let inside = ColumnPredicate(
                     slot: test.slot, kind: test.kind, condition: .integers(low: low, high: high, isNegated: false))
                 return filter(.test(inside)).map { .not($0) }
             }

@@ -38,7 +38,7 @@ extension StoreScan {
             guard plan.hasPredicate, let compiled = try compiledForIndex() else { return nil }
             return try usingIndex(compiled) { choice throws(StoreError) in
                 guard choice.isCovered, !choice.hasOthers else { return nil }
-                report.note(choice)
+                report.record(choice)
                 report.statistics.rowsMatched += choice.estimated
                 return choice.estimated
             }
@@ -68,7 +68,7 @@ extension StoreScan {
                 } else {
                     try test(choice, limit: limit, &refs)
                 }
-                report.note(choice)
+                report.record(choice)
                 chosen(choice)
                 report.statistics.rowsMatched += refs.count
                 return refs
@@ -85,7 +85,7 @@ extension StoreScan {
         let scan = CompiledScan(
             scope.handle, scope.snapshot, choice.residual, root: search.root, entities: entities
         ).over([], choice.residual)
-        var test = ResidualTest(
+        var test = ResidualFilter(
             scan, ColumnEvaluator(scope.handle.log, scope.snapshot, turn?.control), limit: limit, turn?.control)
         try choice.forEach(of: entities) { ref throws(StoreError) in try test.add(ref) }
         try test.finish()

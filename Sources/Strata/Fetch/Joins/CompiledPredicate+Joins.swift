@@ -21,7 +21,7 @@ extension CompiledPredicate.Node {
 
     static func keys(_ set: IntegerSet, isNegated: Bool = false) -> Self {
         if set.count == 0 { return .constant(isNegated) }
-        return .test(ColumnTest(slot: 0, kind: .toOne, condition: .key(set, isNegated: isNegated)))
+        return .test(ColumnPredicate(slot: 0, kind: .toOne, condition: .key(set, isNegated: isNegated)))
     }
 
     /// The same with sets of keys joined and constants folded.

@@ -7,26 +7,27 @@ final class SemiJoin: @unchecked Sendable {
     // Unchecked: immutable. Shapes are compiled once and never freed, the constants of a test are never changed.
 
     /// What is asked of the members that satisfy the condition.
-    enum Test {
+    enum Quantifier {
         /// There is one.
         case some
         /// How many there are is compared with a constant.
-        case count(ValueTest)
+        case count(ValueComparison)
         /// What an operator makes of the values of a slot is compared with a constant.
-        case aggregate(MemberAggregate.Function, slot: Int, ValueTest)
+        case aggregate(MemberAggregate.Function, slot: Int, ValueComparison)
         /// The value of one is compared with a value of the owner.
-        case owner(MemberTest)
+        case owner(MemberComparison)
     }
 
     let relationship: RelationshipShape
     /// Of a member; without what the interpreter would have to do.
     let condition: CompiledPredicate.Node
-    let test: Test
+    let test: Quantifier
     /// What holds when there is no owner, at the end of a to-one relationship.
     let nullResult: Bool
 
     init(
-        _ relationship: RelationshipShape, _ condition: CompiledPredicate.Node, _ test: Test = .some, nullResult: Bool
+        _ relationship: RelationshipShape, _ condition: CompiledPredicate.Node, _ test: Quantifier = .some,
+        nullResult: Bool
     ) {
         self.relationship = relationship
         self.condition = condition

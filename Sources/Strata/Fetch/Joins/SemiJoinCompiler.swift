@@ -12,18 +12,18 @@ struct SemiJoinCompiler {
     /// The side that is not constant.
     private let variable: NSExpression
     private let constant: Operand
-    private let test: ValueTest
+    private let test: ValueComparison
 
     /// Nil when no side is constant or the other leads to no to-many relationship, and for what is compared as the
     /// locale does or by a method.
     init?(_ compiler: PredicateCompiler, _ comparison: NSComparisonPredicate) {
         guard comparison.customSelector == nil, !comparison.options.contains(.localeSensitive) else { return nil }
-        let isConstantLeft = !ValueTest.isConstant(comparison.rightExpression)
+        let isConstantLeft = !ValueComparison.isConstant(comparison.rightExpression)
         let variable = isConstantLeft ? comparison.rightExpression : comparison.leftExpression
         // What comes before the operator is what modifiers are about.
         guard !isConstantLeft || comparison.comparisonPredicateModifier == .direct,
             Self.leadsToMany(variable, compiler.shape),
-            let test = ValueTest(comparison, isConstantLeft: isConstantLeft)
+            let test = ValueComparison(comparison, isConstantLeft: isConstantLeft)
         else { return nil }
         self.compiler = compiler
         self.comparison = comparison

@@ -41,11 +41,11 @@ struct SemiJoinSearch {
         switch join.test {
         case .some:
             let keys = try ownerKeys(known)
-            return note(.keys(IntegerSet(keys)), known)
+            return recorded(.keys(IntegerSet(keys)), known)
         case .count(let test):
             let isZero = test.holds(0)
             let keys = OwnerCounts.owners(try ownerKeys(known)) { test.holds($0) != isZero }
-            return note(.keys(IntegerSet(keys), isNegated: isZero), known)
+            return recorded(.keys(IntegerSet(keys), isNegated: isZero), known)
         case .aggregate(let function, let slot, let test):
             let kind = members.shape.slots[slot].kind
             let isZero = test.holds(MemberAggregate().result(function, kind))
@@ -55,13 +55,13 @@ struct SemiJoinSearch {
             where test.holds(aggregate.result(function, kind)) != isZero {
                 keys.append(owner)
             }
-            return note(.keys(IntegerSet(keys), isNegated: isZero), known)
-        case .owner(let test): return note(.keys(IntegerSet(try owners(test, known, among))), known)
+            return recorded(.keys(IntegerSet(keys), isNegated: isZero), known)
+        case .owner(let test): return recorded(.keys(IntegerSet(try owners(test, known, among))), known)
         }
     }
 
     /// The owners whose members satisfy a test of both.
-    private func owners(_ test: MemberTest, _ links: KnownLinks?, _ among: [ObjectRef]?) throws -> [Int64] {
+    private func owners(_ test: MemberComparison, _ links: KnownLinks?, _ among: [ObjectRef]?) throws -> [Int64] {
         let aggregates = try aggregates(test.function, test.slot, test.kind, links)
         var keys: [Int64] = []
         try run(owners.scan(.constant(true), reading: [test.ownerSlot], among: among)) { rowGroup throws(StoreError) in
@@ -79,8 +79,8 @@ struct SemiJoinSearch {
         return keys
     }
 
-    private func note(_ node: CompiledPredicate.Node, _ known: KnownLinks?) -> CompiledPredicate.Node {
-        owners.report?.note(join: relationship.name, fromOwners: known != nil)
+    private func recorded(_ node: CompiledPredicate.Node, _ known: KnownLinks?) -> CompiledPredicate.Node {
+        owners.report?.record(join: relationship.name, fromOwners: known != nil)
         return node
     }
 
@@ -101,8 +101,8 @@ struct SemiJoinSearch {
             keys += $0
             return true
         }
-        let test = ColumnTest.Condition.reference(IntegerSet(keys), isNegated: isNegated)
-        return .test(ColumnTest(slot: relationship.slot, kind: .toOne, condition: test))
+        let test = ColumnPredicate.Condition.reference(IntegerSet(keys), isNegated: isNegated)
+        return .test(ColumnPredicate(slot: relationship.slot, kind: .toOne, condition: test))
     }
 
     // MARK: From the owners

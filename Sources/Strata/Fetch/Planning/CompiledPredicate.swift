@@ -7,7 +7,7 @@ import StrataLog
 struct CompiledPredicate {
     indirect enum Node {
         case constant(Bool)
-        case test(ColumnTest)
+        case test(ColumnPredicate)
         case all([Node])
         case any([Node])
         case not(Node)
@@ -17,14 +17,14 @@ struct CompiledPredicate {
         /// What zone maps say about a block.
         ///
         /// - Parameter ask: what they say about a test.
-        func verdict(_ ask: (ColumnTest) -> ColumnTest.Verdict) -> ColumnTest.Verdict {
+        func verdict(_ ask: (ColumnPredicate) -> ColumnPredicate.Verdict) -> ColumnPredicate.Verdict {
             switch self {
             case .constant(let value): return value ? .all : .none
             case .test(let test): return ask(test)
             case .join: return .some
             case .not(let node): return node.verdict(ask).inverted
             case .all(let nodes):
-                var result = ColumnTest.Verdict.all
+                var result = ColumnPredicate.Verdict.all
                 for node in nodes {
                     switch node.verdict(ask) {
                     case .none: return .none
@@ -34,7 +34,7 @@ struct CompiledPredicate {
                 }
                 return result
             case .any(let nodes):
-                var result = ColumnTest.Verdict.none
+                var result = ColumnPredicate.Verdict.none
                 for node in nodes {
                     switch node.verdict(ask) {
                     case .all: return .all

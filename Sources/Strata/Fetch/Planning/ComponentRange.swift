@@ -39,7 +39,7 @@ struct ComponentRange: Hashable, Sendable {
 
     /// The values that satisfy a test, ascending and without overlap; nil when they are no ranges, or not certain to
     /// be.
-    static func all(_ test: ColumnTest) -> [ComponentRange]? {
+    static func all(_ test: ColumnPredicate) -> [ComponentRange]? {
         switch test.condition {
         case .integers(let low, let high, false): return integers(low, high, test.kind)
         case .integerSet(let set):
@@ -135,7 +135,7 @@ struct ComponentRange: Hashable, Sendable {
         withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { OrderedKey.component($0, .uuid) }
     }
 
-    private static func text(_ test: TextTest) -> [ComponentRange]? {
+    private static func text(_ test: TextPredicate) -> [ComponentRange]? {
         guard test.folding.isEmpty, test.pattern.count < OrderedKey.valueMaximumByteCount else { return nil }
         let value = component(test.pattern, .string)
         switch test.operation {

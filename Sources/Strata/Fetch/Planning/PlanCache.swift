@@ -41,7 +41,7 @@ final class PlanCache: Sendable {
 
     /// An index was chosen for a plan. The way is remembered if it alone answers the request and the request comes
     /// again.
-    func note(_ choice: IndexChoice, for plan: FetchPlan, in snapshot: Snapshot) {
+    func record(_ choice: IndexChoice, for plan: FetchPlan, in snapshot: Snapshot) {
         guard plan.isReused, let key = PageKey(plan), plan.prepared.repetition.isRepeated(key.hashValue),
             let page = IndexedPage(choice, in: snapshot)
         else { return }

@@ -65,7 +65,7 @@ struct PredicateCompiler {
             case .parameter(let number): return try parameters.flatMap { try node(comparison, $0.operand(number)) }
             }
         case .columns(let slot, let comparison):
-            return .test(ColumnTest(slot: slot, kind: info(slot).kind, condition: .column(comparison)))
+            return .test(ColumnPredicate(slot: slot, kind: info(slot).kind, condition: .column(comparison)))
         case .whole(let predicate):
             guard let comparison = bound(predicate) as? NSComparisonPredicate else { return nil }
             if let node = memberAndOwner(comparison) { return node }
@@ -122,7 +122,7 @@ struct PredicateCompiler {
             case .toMany(let index)? = shape.property(path.names[0]), isUsable(shape.relationships[index]),
             case .slot(let slot)? = shape.relationships[index].destination.property(path.names[1]),
             case .slot(let ownSlot)? = shape.property(ownPath.names[0]), info(ownSlot).isPersistent,
-            let test = MemberTest(
+            let test = MemberComparison(
                 comparison.predicateOperatorType, slot, shape.relationships[index].destination, ownSlot,
                 info(ownSlot).kind)
         else { return nil }
@@ -141,7 +141,7 @@ struct PredicateCompiler {
         _ type: NSComparisonPredicate.Operator, _ value: Operand
     ) throws -> CompiledPredicate.Node? {
         guard let keys = try keys(type, value, of: shape) else { return nil }
-        return .test(ColumnTest(slot: 0, kind: .toOne, condition: .key(keys, isNegated: type == .notEqualTo)))
+        return .test(ColumnPredicate(slot: 0, kind: .toOne, condition: .key(keys, isNegated: type == .notEqualTo)))
     }
 
     /// The keys of the objects that a comparison with `==`, `!=` or `IN` names; nil for another comparison, and when

@@ -128,7 +128,7 @@ struct RequestShape {
             append(path.text)
         case .constant(let value): return append(PlanParameter(expression, value))
         case .aggregate(let elements):
-            guard elements.count <= Self.elementsMaximum, ValueTest.isConstant(expression) else { return false }
+            guard elements.count <= Self.elementsMaximum, ValueComparison.isConstant(expression) else { return false }
             return append(PlanParameter(expression, elements.map { $0.constantValue ?? NSNull() }))
         default: return false
         }

@@ -75,7 +75,7 @@ struct SlotCompiler {
         case .decimal: return value.asDecimal.flatMap { $0.isNaN ? nil : test(.decimal(relation, $0)) }
         case .string:
             guard case .string(let text) = value else { return nil }
-            return test(.text(TextTest(relation, text, folding: options)))
+            return test(.text(TextPredicate(relation, text, folding: options)))
         case .uuid:
             guard case .uuid(let constant) = value else { return nil }
             let words = constant.words
@@ -87,12 +87,12 @@ struct SlotCompiler {
         }
     }
 
-    private func test(_ condition: ColumnTest.Condition) -> CompiledPredicate.Node {
-        .test(ColumnTest(slot: slot, kind: kind, condition: condition))
+    private func test(_ condition: ColumnPredicate.Condition) -> CompiledPredicate.Node {
+        .test(ColumnPredicate(slot: slot, kind: kind, condition: condition))
     }
 
-    private func string(_ operation: TextTest.Operation, _ text: String) -> CompiledPredicate.Node? {
-        kind == .string ? test(.text(TextTest(operation, text, folding: options))) : nil
+    private func string(_ operation: TextPredicate.Operation, _ text: String) -> CompiledPredicate.Node? {
+        kind == .string ? test(.text(TextPredicate(operation, text, folding: options))) : nil
     }
 
     // MARK: Numbers

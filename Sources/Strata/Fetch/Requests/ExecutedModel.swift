@@ -7,7 +7,7 @@ import Synchronization
 struct ExecutedModel: ~Copyable, Sendable {
     private let address = Atomic<UInt>(0)
 
-    borrowing func note(_ shapes: ModelShapes?) {
+    borrowing func record(_ shapes: ModelShapes?) {
         guard let shapes else { return }
         let new = UInt(bitPattern: Unmanaged.passUnretained(shapes).toOpaque())
         if address.load(ordering: .relaxed) != new { address.store(new, ordering: .releasing) }

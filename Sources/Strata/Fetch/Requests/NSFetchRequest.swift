@@ -243,7 +243,7 @@ extension NSFetchRequest: AnyFetchRequest {
     final func plan(in context: NSManagedObjectContext) throws -> FetchPlan { try context.plan(of: self) }
 
     /// Remembers the model that the entity's name is looked up in.
-    final func isExecuted(with shapes: ModelShapes?) { model.note(shapes) }
+    final func isExecuted(with shapes: ModelShapes?) { model.record(shapes) }
 }
 
 extension NSFetchRequest: ContextExecutable {

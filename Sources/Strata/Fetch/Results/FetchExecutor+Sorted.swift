@@ -24,7 +24,7 @@ extension FetchExecutor {
         defer { turn?.leave() }
         let scan = StoreScan(plan, store, needsRow: false, context: context, report: report, turn: turn)
         let found = try scan.firstByIndex(sorts, limit: rowLimit) {
-            if plan.prepared.isIndexedPage { context.coordinator?.plans.note($0, for: plan, in: store.snapshot) }
+            if plan.prepared.isIndexedPage { context.coordinator?.plans.record($0, for: plan, in: store.snapshot) }
         }
         if let refs = found {
             return try matches(refs, store, scan.scope, withKeys: !overlay.isEmpty)

@@ -1,33 +1,6 @@
 import Foundation
 import StrataLog
 
-/// What a fetch gives, in its form.
-enum FetchResults {
-    case objects([NSManagedObject])
-    case objectIDs([NSManagedObjectID])
-    case dictionaries([NSDictionary])
-    case counts([NSNumber])
-
-    var any: [Any] {
-        switch self {
-        case .objects(let objects): objects
-        case .objectIDs(let ids): ids
-        case .dictionaries(let dictionaries): dictionaries
-        case .counts(let counts): counts
-        }
-    }
-
-    /// As the type of a request that does not say more.
-    var untyped: [any NSFetchRequestResult] {
-        switch self {
-        case .objects(let objects): objects
-        case .objectIDs(let ids): ids
-        case .dictionaries(let dictionaries): dictionaries
-        case .counts(let counts): counts
-        }
-    }
-}
-
 /// Runs a fetch: stored rows first, then the context's changes over them, then the results in their form.
 struct FetchExecutor {
     let context: NSManagedObjectContext
@@ -240,7 +213,7 @@ struct FetchExecutor {
                     map.holds(shape) ? total + store.snapshot.count(entity: map.numbers[shape.index]) : total
                 }
             }
-            report.note(.counters)
+            report.record(.counters)
             let overlay = PendingOverlay(context, plan, handles)
             let total = stored + overlay.count(plan) - (try rowCount(of: overlay.stored, in: seen))
             return min(max(0, total - plan.offset), plan.limit)

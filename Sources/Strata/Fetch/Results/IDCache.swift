@@ -1,5 +1,6 @@
 import StrataLog
 import StrataRuntime
+import StrataSupport
 
 /// The IDs that a context's fetches have handed out lately. An ID is a value, so the same one can be handed out again,
 /// which costs a tenth of making it.
@@ -36,7 +37,7 @@ struct IDCache: ~Copyable {
         if refs.isEmpty { return [] }
         if (count + refs.count) * 2 > capacity, capacity < Self.capacityMaximum { grow(count + refs.count) }
         guard let entries else { return nil }
-        let mask = capacity - 1
+        let capacity = capacity
         let identity = Unmanaged.passUnretained(handle.identity)
         var number: UInt16 = 0
         var shape: Unmanaged<EntityShape>?
@@ -53,7 +54,7 @@ struct IDCache: ~Copyable {
                     isWhole = false
                     return
                 }
-                let bucket = entries + Self.home(ref, mask)
+                let bucket = entries + Self.home(ref, capacity)
                 if let known = bucket.pointee, known.withBorrowed({ $0.isFor(ref, identity, shape) }) {
                     (results + written).initialize(to: known.retain())
                 } else {
@@ -72,8 +73,8 @@ struct IDCache: ~Copyable {
     }
 
     @inline(__always)
-    private static func home(_ ref: ObjectRef, _ mask: Int) -> Int {
-        Int(truncatingIfNeeded: (ref.rawValue &* 0x9E37_79B9_7F4A_7C15) &>> 40) & mask
+    private static func home(_ ref: ObjectRef, _ capacity: Int) -> Int {
+        Probing(capacity: capacity).home(Hashing.spread(ref.rawValue) &>> 40)
     }
 
     private mutating func grow(_ needed: Int) {
@@ -84,7 +85,7 @@ struct IDCache: ~Copyable {
         count = 0
         for index in 0..<capacity {
             guard let id = entries?[index] else { continue }
-            let bucket = grown + Self.home(id.withBorrowed { $0.ref }, new - 1)
+            let bucket = grown + Self.home(id.withBorrowed { $0.ref }, new)
             if let other = bucket.pointee { other.release() } else { count += 1 }
             bucket.pointee = id
         }

@@ -1,4 +1,5 @@
 import Foundation
+import StrataSupport
 
 /// A set of byte strings that is asked without making a string: an open hash table over one stretch of bytes.
 struct ByteStringSet: Sendable {
@@ -28,14 +29,13 @@ struct ByteStringSet: Sendable {
     @inline(__always)
     func index(of string: UnsafeRawBufferPointer) -> Int? {
         let hash = Self.hash(string)
-        let mask = table.count - 1
-        var bucket = Int(truncatingIfNeeded: hash) & mask
-        while table[bucket] != 0 {
-            let index = Int(table[bucket]) - 1
-            if entries[index].hash == hash, isEqual(entries[index], string) { return index }
-            bucket = (bucket + 1) & mask
+        let probing = Probing(capacity: table.count)
+        let bucket = probing.first(from: probing.home(hash)) { bucket in
+            guard table[bucket] != 0 else { return true }
+            let entry = entries[Int(table[bucket]) - 1]
+            return entry.hash == hash && isEqual(entry, string)
         }
-        return nil
+        return table[bucket] == 0 ? nil : Int(table[bucket]) - 1
     }
 
     func contains(_ string: UnsafeRawBufferPointer) -> Bool { index(of: string) != nil }
@@ -57,10 +57,8 @@ struct ByteStringSet: Sendable {
     }
 
     private mutating func place(_ hash: UInt64, _ number: Int) {
-        let mask = table.count - 1
-        var bucket = Int(truncatingIfNeeded: hash) & mask
-        while table[bucket] != 0 { bucket = (bucket + 1) & mask }
-        table[bucket] = UInt32(number)
+        let probing = Probing(capacity: table.count)
+        table[probing.first(from: probing.home(hash)) { table[$0] == 0 }] = UInt32(number)
     }
 
     @inline(__always)
@@ -76,10 +74,10 @@ struct ByteStringSet: Sendable {
     /// Eight bytes at a time, mixed by a 128-bit product.
     @inline(__always)
     private static func hash(_ string: UnsafeRawBufferPointer) -> UInt64 {
-        var hash = UInt64(string.count) &* 0x9E37_79B9_7F4A_7C15 ^ 0xA076_1D64_78BD_642F
+        var hash = Hashing.spread(UInt64(string.count)) ^ 0xA076_1D64_78BD_642F
         var offset = 0
         while offset + 8 <= string.count {
-            hash = mix(hash ^ string.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            hash = Hashing.fold(hash ^ string.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
             offset += 8
         }
         var rest: UInt64 = 0
@@ -87,12 +85,6 @@ struct ByteStringSet: Sendable {
             rest = rest << 8 | UInt64(string[offset])
             offset += 1
         }
-        return mix(hash ^ rest)
-    }
-
-    @inline(__always)
-    private static func mix(_ value: UInt64) -> UInt64 {
-        let product = value.multipliedFullWidth(by: 0xE703_7ED1_A0B4_28DB)
-        return product.high ^ product.low
+        return Hashing.fold(hash ^ rest)
     }
 }

@@ -81,7 +81,7 @@ final class ColumnChunkCache: MemoryHolder {
             Self.keep(rowGroup, key, scan: scan, within: limit, &state)
             return state.byteCount - before
         }
-        shared.note(change)
+        shared.record(change)
     }
 
     private static func keep(_ rowGroup: RowGroup, _ key: Key, scan: UInt64, within limit: Int, _ state: inout State) {
@@ -164,7 +164,7 @@ extension ColumnChunkCache {
             body(&state)
             return state.byteCount - before
         }
-        shared.note(change)
+        shared.record(change)
         // Scans that are under way may still read what has gone: its pages go the next time.
         pages.giveBackFree()
     }

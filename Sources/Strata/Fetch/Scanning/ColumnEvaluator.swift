@@ -76,7 +76,7 @@ final class ColumnEvaluator {
 
     // MARK: Tests
 
-    private func apply(_ test: ColumnTest, _ rows: RowBits, _ part: ScanPart) throws(StoreError) {
+    private func apply(_ test: ColumnPredicate, _ rows: RowBits, _ part: ScanPart) throws(StoreError) {
         if case .key(let keys, let isNegated) = test.condition {
             filter(rows, part, keys, isNegated: isNegated)
             return
@@ -224,7 +224,7 @@ final class ColumnEvaluator {
     private static let bytesPerStep = 256
 
     private func text(
-        _ column: ColumnView, _ rows: RowBits, _ nullResult: Bool, _ test: TextTest, isASCII: Bool
+        _ column: ColumnView, _ rows: RowBits, _ nullResult: Bool, _ test: TextPredicate, isASCII: Bool
     ) throws(StoreError) {
         // From a third of the rows on it is quicker to search all of their bytes at once.
         guard test.isSearch, column.externals == nil, rows.count * 3 > column.rowCount else {
@@ -262,7 +262,7 @@ final class ColumnEvaluator {
 
     /// Searches all values at once, which lie one behind the other. Only of those in ASCII the result counts if case or
     /// diacritics do not.
-    private func search(_ column: ColumnView, _ rows: RowBits, _ test: TextTest) {
+    private func search(_ column: ColumnView, _ rows: RowBits, _ test: TextPredicate) {
         let found = borrow(rows.wordCount)
         defer { giveBack(found) }
         found.clear()
@@ -296,7 +296,7 @@ final class ColumnEvaluator {
             if folding.isEmpty { return set.contains(bytes) }
             if scratch.count < bytes.count { scratch = Array(repeating: 0, count: bytes.count * 2) }
             let isASCII = scratch.withUnsafeMutableBytes {
-                TextTest.fold(bytes, into: $0, ignoresCase: folding.contains(.caseInsensitive))
+                TextPredicate.fold(bytes, into: $0, ignoresCase: folding.contains(.caseInsensitive))
             }
             if isASCII {
                 return scratch.withUnsafeBytes { set.contains(UnsafeRawBufferPointer(rebasing: $0[..<bytes.count])) }
@@ -306,7 +306,7 @@ final class ColumnEvaluator {
     }
 }
 
-extension ColumnTest.Condition {
+extension ColumnPredicate.Condition {
     fileprivate var isNothing: Bool {
         if case .isNothing = self { return true }
         return false

@@ -1,4 +1,5 @@
 import StrataLog
+import StrataSupport
 
 /// Numbers the combinations of group values in the order in which they are first seen.
 ///
@@ -69,13 +70,13 @@ struct GroupTable {
 
     /// The group of a combination, which is added if it is new. Codes of null are 0.
     mutating func find(_ key: UnsafeBufferPointer<UInt64>, nulls keyNulls: UInt64) -> Int {
-        let mask = table.count - 1
-        var bucket = Int(truncatingIfNeeded: Self.hash(key, keyNulls)) & mask
-        while table[bucket] != 0 {
+        let probing = Probing(capacity: table.count)
+        let bucket = probing.first(from: probing.home(Self.hash(key, keyNulls))) { bucket in
+            guard table[bucket] != 0 else { return true }
             let group = Int(table[bucket]) - 1
-            if nulls[group] == keyNulls, isEqual(group, key) { return group }
-            bucket = (bucket + 1) & mask
+            return nulls[group] == keyNulls && isEqual(group, key)
         }
+        if table[bucket] != 0 { return Int(table[bucket]) - 1 }
         codes.append(contentsOf: key)
         nulls.append(keyNulls)
         table[bucket] = UInt32(nulls.count)
@@ -90,24 +91,20 @@ struct GroupTable {
 
     private mutating func grow() {
         table = [UInt32](repeating: 0, count: table.count * 4)
-        let mask = table.count - 1
+        let probing = Probing(capacity: table.count)
         for group in 0..<nulls.count {
             let hash: UInt64 = codes.withUnsafeBufferPointer { codes in
                 let range = group * width..<(group + 1) * width
                 return Self.hash(UnsafeBufferPointer(rebasing: codes[range]), nulls[group])
             }
-            var bucket = Int(truncatingIfNeeded: hash) & mask
-            while table[bucket] != 0 { bucket = (bucket + 1) & mask }
-            table[bucket] = UInt32(group + 1)
+            table[probing.first(from: probing.home(hash)) { table[$0] == 0 }] = UInt32(group + 1)
         }
     }
 
     private static func hash(_ key: UnsafeBufferPointer<UInt64>, _ nulls: UInt64) -> UInt64 {
         var hash = nulls &* 0xA076_1D64_78BD_642F
         for code in key {
-            let mixed: UInt64 = hash ^ code ^ 0x9E37_79B9_7F4A_7C15
-            let product = mixed.multipliedFullWidth(by: 0xE703_7ED1_A0B4_28DB)
-            hash = product.high ^ product.low
+            hash = Hashing.fold(hash ^ code ^ 0x9E37_79B9_7F4A_7C15)
         }
         return hash
     }

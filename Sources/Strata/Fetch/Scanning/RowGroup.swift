@@ -161,7 +161,7 @@ enum ScanPart {
     }
 
     /// What zone maps say about all rows of a block; column chunks are asked before (``RowGroup/prune(_:_:)``).
-    func verdict(_ test: ColumnTest) -> ColumnTest.Verdict {
+    func verdict(_ test: ColumnPredicate) -> ColumnPredicate.Verdict {
         switch self {
         case .block(let block): test.hasZones ? test.verdict(ColumnZone(block, test.slot)) : .some
         case .rowGroup: .some

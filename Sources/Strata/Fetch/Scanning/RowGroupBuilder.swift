@@ -58,7 +58,7 @@ final class RowGroupBuilder {
                 if let first = oldRow(of: &piece), let old {
                     let rows = first..<first + piece.count
                     guard try take(old.entity, rows, entities, { old.column($0)?.view }) else { return nil }
-                    note { old.column($0)?.zone(old.segment(ofRun: oldRun)) }
+                    recordZones { old.column($0)?.zone(old.segment(ofRun: oldRun)) }
                 } else {
                     guard try takeFromBlock(piece, program, entities) else { return nil }
                 }
@@ -82,8 +82,8 @@ final class RowGroupBuilder {
         segment += 1
     }
 
-    /// Notes what zone maps say of the segment.
-    private func note(_ zone: (Int) -> ColumnZone?) {
+    /// Records what zone maps say of the segment.
+    private func recordZones(_ zone: (Int) -> ColumnZone?) {
         guard segment < RowGroup.segmentsWithZonesMaximum else { return }
         for (index, slot) in slots.enumerated() where zones[index].count == segment { zones[index].append(zone(slot)) }
     }
@@ -137,7 +137,7 @@ final class RowGroupBuilder {
         let isTaken = try take(current.entity, first..<first + piece.count, entities) { slot throws(StoreError) in
             slot < current.slotCount ? try current.column(slot) : nil
         }
-        if isTaken { note { ColumnZone(current, $0) } }
+        if isTaken { recordZones { ColumnZone(current, $0) } }
         return isTaken
     }
 

@@ -39,7 +39,7 @@ struct RowGroupSource: Sendable {
         let known = cache.rowGroup(key, slots: slots, scan: scan)
         let isCurrent = known?.runs == runs
         if let known, isCurrent, known.hasColumns(slots) {
-            note(known, known.blockCount, &statistics)
+            record(known, known.blockCount, &statistics)
             return entities.contains(known.entity) ? known : nil
         }
         var wanted = slots
@@ -61,11 +61,11 @@ struct RowGroupSource: Sendable {
                 RowGroup(entity: entity, runs: runs, columns: columns)
             }
         cache.keep(rowGroup, key, scan: scan)
-        note(rowGroup, builder.cachedBlocks, &statistics)
+        record(rowGroup, builder.cachedBlocks, &statistics)
         return rowGroup
     }
 
-    private func note(_ rowGroup: RowGroup, _ cachedBlocks: Int, _ statistics: inout ScanStatistics) {
+    private func record(_ rowGroup: RowGroup, _ cachedBlocks: Int, _ statistics: inout ScanStatistics) {
         statistics.blocks += rowGroup.blockCount
         statistics.cachedBlocks += cachedBlocks
     }

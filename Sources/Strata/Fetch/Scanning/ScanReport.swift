@@ -17,15 +17,15 @@ final class ScanReport {
     private(set) var semiJoins: [String] = []
 
     /// - Parameter fromOwners: whether the members of some owners were asked, not the owners of some members.
-    func note(join name: String, fromOwners: Bool) {
+    func record(join name: String, fromOwners: Bool) {
         let text = "\(name) from \(fromOwners ? "owners" : "members")"
         if !semiJoins.contains(text) { semiJoins.append(text) }
     }
 
-    func note(_ choice: IndexChoice) { note(index: choice.name, estimated: choice.estimated) }
+    func record(_ choice: IndexChoice) { record(index: choice.name, estimated: choice.estimated) }
 
-    func note(index name: String, estimated: Int) {
-        note(.orderedIndex)
+    func record(index name: String, estimated: Int) {
+        record(.orderedIndex)
         index = name
         rowsEstimated += estimated
     }
@@ -36,7 +36,7 @@ final class ScanReport {
     }
 
     /// With several stores the costliest counts.
-    func note(_ path: FetchExplanation.Path) {
+    func record(_ path: FetchExplanation.Path) {
         self.path = max(self.path ?? path, path)
     }
 }

@@ -1,3 +1,5 @@
+import StrataSupport
+
 /// The groups of short strings that were seen lately: one place for each of 256 hashes.
 ///
 /// A string of at most 16 bytes is two words and a length, and is told from another by comparing these. Services group
@@ -22,7 +24,7 @@ struct ShortTextGroups {
         let count = text.count
         if count > Self.longest { return make() }
         let (first, last) = Self.words(text)
-        let hash = (first ^ last &* 31 &+ UInt64(truncatingIfNeeded: count)) &* 0x9E37_79B9_7F4A_7C15
+        let hash = Hashing.spread(first ^ last &* 31 &+ UInt64(truncatingIfNeeded: count))
         let bucket = Int(truncatingIfNeeded: hash >> 56)
         let known = entries[bucket]
         if known.first == first, known.last == last, known.count == count { return known.group }

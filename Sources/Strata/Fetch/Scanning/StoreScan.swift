@@ -57,10 +57,10 @@ struct StoreScan {
         do {
             switch try FetchCandidates.of(plan, scope) {
             case .refs(let refs):
-                report.note(.references)
+                report.record(.references)
                 return try compiledScan(over: refs).map { .compiled($0) } ?? .refs(refs)
             case .postings(let refs):
-                report.note(.postings)
+                report.record(.postings)
                 return try compiledScan(over: refs).map { .compiled($0) } ?? .refs(refs)
             case .scan: break
             }
@@ -72,13 +72,13 @@ struct StoreScan {
                     let isAnswer = !scan.predicate.isSelective && scan.predicate.rest == nil && !needsRow
                     return isAnswer ? .matches(refs) : .compiled(scan)
                 }
-                report.note(scan.predicate.rest == nil ? .compiledScan : .partlyCompiledScan)
+                report.record(scan.predicate.rest == nil ? .compiledScan : .partlyCompiledScan)
                 return .compiled(scan)
             }
         } catch let error as StoreError {
             throw scope.failure(error)
         }
-        report.note(plan.hasPredicate ? .interpretedScan : .allRows)
+        report.record(plan.hasPredicate ? .interpretedScan : .allRows)
         return .interpreted
     }
 
@@ -95,12 +95,12 @@ struct StoreScan {
             scope.handle, scope.snapshot, prepared.predicate, root: search.root, entities: entities,
             reading: slots)
         if let candidates = prepared.candidates {
-            if let choice = prepared.choice { report.note(choice) } else { report.note(.semiJoin) }
+            if let choice = prepared.choice { report.record(choice) } else { report.record(.semiJoin) }
             return scan.over(candidates, prepared.predicate)
         }
         return try usingIndex(prepared.predicate) { choice throws(StoreError) in
             let refs = try choice.refs(of: entities, turn?.control)
-            report.note(choice)
+            report.record(choice)
             return scan.over(refs, choice.residual)
         } ?? scan
     }
@@ -140,7 +140,7 @@ struct StoreScan {
         guard !plan.mayNameObjects else { return nil }
         do {
             guard let scan = try compiledScan(reading: slots), scan.predicate.rest == nil else { return nil }
-            if scan.candidates == nil { report.note(plan.hasPredicate ? .compiledScan : .allRows) }
+            if scan.candidates == nil { report.record(plan.hasPredicate ? .compiledScan : .allRows) }
             return scan
         } catch let error as StoreError {
             throw scope.failure(error)

@@ -49,7 +49,7 @@ extension NSManagedObject {
             toMany[number] = state
             return objects
         } catch {
-            context.noteUnread(objectID, error)
+            context.recordUnread(objectID, error)
             return [NSManagedObject]()
         }
     }

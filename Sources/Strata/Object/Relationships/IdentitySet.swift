@@ -1,4 +1,5 @@
 import CStrataSupport
+import StrataSupport
 
 /// A set of managed objects by identity, which it retains.
 ///
@@ -52,19 +53,14 @@ struct IdentitySet: ~Copyable {
     @discardableResult
     mutating func remove(_ object: NSManagedObject) -> Bool {
         guard let entries, count > 0 else { return false }
-        var hole = find(Self.pointer(object), entries)
-        guard entries[hole] != nil else { return false }
+        let found = find(Self.pointer(object), entries)
+        guard entries[found] != nil else { return false }
         count -= 1
-        // Entries behind the hole move up, so that searches need no marks where something once was.
-        let mask = capacity - 1
-        var index = hole
-        while true {
-            index = (index + 1) & mask
-            guard let pointer = entries[index] else { break }
-            if (index &- home(pointer)) & mask >= (index &- hole) & mask {
-                entries[hole] = pointer
-                hole = index
-            }
+        let probing = probing
+        let hole = probing.close(found) { index in
+            entries[index].map { probing.home(Self.hash($0)) }
+        } move: { source, target in
+            entries[target] = entries[source]
         }
         entries[hole] = nil
         // The caller has a reference of its own.
@@ -91,18 +87,17 @@ struct IdentitySet: ~Copyable {
         strata_heap_free(entries)
     }
 
-    private func home(_ pointer: UnsafeMutableRawPointer) -> Int {
-        let bits = UInt64(UInt(bitPattern: pointer)) &* 0x9E37_79B9_7F4A_7C15
-        return Int(truncatingIfNeeded: bits &>> 32) & (capacity - 1)
+    private var probing: Probing { Probing(capacity: capacity) }
+
+    private static func hash(_ pointer: UnsafeMutableRawPointer) -> UInt64 {
+        Hashing.spread(UInt64(UInt(bitPattern: pointer))) &>> 32
     }
 
     /// Where the object is, or the free entry where it would go.
     private func find(
         _ pointer: UnsafeMutableRawPointer, _ entries: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     ) -> Int {
-        var index = home(pointer)
-        while let other = entries[index], other != pointer { index = (index + 1) & (capacity - 1) }
-        return index
+        probing.first(from: probing.home(Self.hash(pointer))) { entries[$0] == nil || entries[$0] == pointer }
     }
 
     private mutating func grow() {

@@ -10,7 +10,7 @@ extension NSManagedObject {
                     + " property '\(key)'\(shape.suggestion(for: key))",
                 "Name an unordered to-many relationship")
         }
-        if flags.contains(.observable) { noteAccess(key) }
+        if flags.contains(.observable) { reportAccess(key) }
         return ManagedSet(self, relationship)
     }
 
@@ -22,7 +22,7 @@ extension NSManagedObject {
                     + " property '\(key)'\(shape.suggestion(for: key))",
                 "Name an ordered to-many relationship")
         }
-        if flags.contains(.observable) { noteAccess(key) }
+        if flags.contains(.observable) { reportAccess(key) }
         if let proxy = loadedState(relationship).proxy { return proxy }
         return ManagedOrderedSet(self, relationship)
     }

@@ -80,7 +80,7 @@ extension NSManagedObject {
         guard !state.members.contains(object) else { return }
         let isObserved = observedWillChange(relationship)
         defer { if isObserved { observedDidChange(relationship.name) } }
-        noteChange(.dirtyToMany)
+        recordChange(.dirtyToMany)
         state.insert(object, isOrdered: relationship.isOrdered)
         guard let inverse = relationship.inverse, !(relationship.isSymmetric && object === self) else { return }
         object.memberCame(inverse, self)
@@ -95,7 +95,7 @@ extension NSManagedObject {
         guard state.members.contains(object) else { return }
         let isObserved = observedWillChange(relationship)
         defer { if isObserved { observedDidChange(relationship.name) } }
-        noteChange(.dirtyToMany)
+        recordChange(.dirtyToMany)
         state.remove(object, isOrdered: relationship.isOrdered)
         guard let inverse = relationship.inverse, !(relationship.isSymmetric && object === self) else { return }
         object.memberLeft(inverse, self)
@@ -111,7 +111,7 @@ extension NSManagedObject {
         let current = toManyMembers(relationship)
         let isObserved = observedWillChange(relationship)
         defer { if isObserved { observedDidChange(relationship.name) } }
-        noteChange(.dirtyToMany)
+        recordChange(.dirtyToMany)
         let wanted = Set(objects)
         for object in current where !wanted.contains(object) { removeFromMany(relationship, object) }
         for object in objects where !current.contains(object) { addToMany(relationship, object) }
@@ -127,7 +127,7 @@ extension NSManagedObject {
         let isObserved = observedWillChange(relationship)
         defer { if isObserved { observedDidChange(relationship.name) } }
         let state = relationship.isOrdered ? loadedState(relationship) : state(relationship)
-        noteChange(.dirtyToMany)
+        recordChange(.dirtyToMany)
         state.insert(object, isOrdered: relationship.isOrdered)
     }
 
@@ -139,7 +139,7 @@ extension NSManagedObject {
         // To undo the change, the order before it has to be known.
         let needsOrder = relationship.isOrdered && registry?.context?.undoRecorder != nil
         let state = needsOrder ? loadedState(relationship) : state(relationship)
-        noteChange(.dirtyToMany)
+        recordChange(.dirtyToMany)
         state.remove(object, isOrdered: relationship.isOrdered)
     }
 
@@ -212,7 +212,7 @@ extension NSManagedObject {
             if !target.isMarkedDeleted { unlink(target, relationship) }
             return
         }
-        if flags.contains(.sampled) { noteSample(slot) }
+        if flags.contains(.sampled) { recordSample(slot) }
         let reference = storedReference(slot)
         if reference.isNull { return }
         guard let target = storedTarget(reference) ?? orphanTarget(reference) else { return }

@@ -44,7 +44,7 @@ extension NSManagedObject {
         let isObserved = observedWillChange(relationship)
         defer { if isObserved { observedDidChange(relationship.name) } }
         let state = loadedState(relationship)
-        noteChange(.dirtyToMany)
+        recordChange(.dirtyToMany)
         state.setOrder(order)
     }
 

@@ -7,7 +7,7 @@ extension NSManagedObject {
     /// The object at the other end of a to-one relationship. Fires the fault of this object, not of the other.
     public final subscript<Target: NSManagedObject>(slot: ToOneSlot<Target>) -> Target? {
         get {
-            if flags.contains(.observable) { noteAccess(slot.name) }
+            if flags.contains(.observable) { reportAccess(slot.name) }
             guard let target = toOneTarget(at: slot._cache.token(for: self)) else { return nil }
             ForeignObjects.check(target, is: Target.self, isNarrow: slot._cache.isNarrow)
             // SAFETY: the slot has checked that the destination's classes are Target or subclasses of it; where they
@@ -29,7 +29,7 @@ extension NSManagedObject {
     /// - Complexity: O(n) at the first use and for subclasses of NSManagedObject.
     public final subscript<Target: NSManagedObject>(slot: ToManySlot<Target>) -> Set<Target> {
         get {
-            if flags.contains(.observable) { noteAccess(slot.name) }
+            if flags.contains(.observable) { reportAccess(slot.name) }
             let members = toManyMembers(shape.relationships[slot._cache.token(for: self).index])
             ForeignObjects.check(members, are: Target.self, isNarrow: slot._cache.isNarrow)
             // SAFETY: the slot has checked that the destination's classes are Target or subclasses, or the members have
@@ -43,7 +43,7 @@ extension NSManagedObject {
 
     /// The objects at the other end of an ordered to-many relationship, in order.
     public final func ordered<Target: NSManagedObject>(_ slot: ToManySlot<Target>) -> [Target] {
-        if flags.contains(.observable) { noteAccess(slot.name) }
+        if flags.contains(.observable) { reportAccess(slot.name) }
         let members = toManyOrder(shape.relationships[slot._cache.token(for: self).index])
         return ForeignObjects.checked(members, are: Target.self, isNarrow: slot._cache.isNarrow)
     }
@@ -66,7 +66,7 @@ extension NSManagedObject {
 
     /// How many objects are at the other end of a to-many relationship. Reads no rows.
     public final func count<Target: NSManagedObject>(of slot: ToManySlot<Target>) -> Int {
-        if flags.contains(.observable) { noteAccess(slot.name) }
+        if flags.contains(.observable) { reportAccess(slot.name) }
         return toManyCount(shape.relationships[slot._cache.token(for: self).index])
     }
 
@@ -106,7 +106,7 @@ extension NSManagedObject {
     final func toOneTarget(at token: SlotToken) -> NSManagedObject? {
         let slot = token.index
         if isFault { realize(slot) }
-        if flags.contains(.sampled) { noteSample(slot) }
+        if flags.contains(.sampled) { recordSample(slot) }
         if let overlay, overlay.isPresent(slot) { return overlay.isNull(slot) ? nil : overlay.object(at: token.offset) }
         let target = storedReference(slot)
         if target.isNull { return nil }

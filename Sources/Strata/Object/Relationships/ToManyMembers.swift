@@ -163,7 +163,7 @@ public struct ToManyMembers<Target: NSManagedObject>: Sequence {
 extension NSManagedObject {
     /// A to-many relationship, to look at and to change.
     public final func members<Target: NSManagedObject>(_ slot: ToManySlot<Target>) -> ToManyMembers<Target> {
-        if flags.contains(.observable) { noteAccess(slot.name) }
+        if flags.contains(.observable) { reportAccess(slot.name) }
         let relationship = shape.relationships[slot._cache.token(for: self).index]
         return ToManyMembers(self, relationship, isNarrow: slot._cache.isNarrow)
     }

@@ -60,7 +60,7 @@ final class ToManyState {
     var isChanged: Bool { !added.isEmpty || !removed.isEmpty || isOrderChanged }
 
     /// Comes before each change.
-    private func noteChange(ofOrder isOrder: Bool) {
+    private func recordChange(ofOrder isOrder: Bool) {
         if !isChangedInEvent {
             isChangedInEvent = true
             if isChanged { eventDifference = EventDifference() }
@@ -76,7 +76,7 @@ final class ToManyState {
 
     /// Records that the object came in; at the end of an ordered relationship.
     func insert(_ object: NSManagedObject, isOrdered: Bool) {
-        noteChange(ofOrder: false)
+        recordChange(ofOrder: false)
         if let eventDifference, !eventDifference.left.remove(object) { eventDifference.came.insert(object) }
         if !removed.remove(object) { added.insert(object) }
         guard isLoaded else { return }
@@ -88,7 +88,7 @@ final class ToManyState {
     }
 
     func remove(_ object: NSManagedObject, isOrdered: Bool) {
-        noteChange(ofOrder: isOrdered)
+        recordChange(ofOrder: isOrdered)
         if let eventDifference, !eventDifference.came.remove(object) { eventDifference.left.insert(object) }
         if !added.remove(object) { removed.insert(object) }
         guard isLoaded else { return }
@@ -122,7 +122,7 @@ final class ToManyState {
     /// Puts the member that came last to a place of its own.
     func moveLast(to index: Int) {
         guard order.count > index + 1 else { return }
-        noteChange(ofOrder: true)
+        recordChange(ofOrder: true)
         order.insert(order.removeLast(), at: index)
         isOrderChanged = true
         proxy?.mirrorMoveLast(to: index)
@@ -130,7 +130,7 @@ final class ToManyState {
 
     /// Puts the members into another order.
     func setOrder(_ objects: [NSManagedObject]) {
-        noteChange(ofOrder: true)
+        recordChange(ofOrder: true)
         order = objects
         isOrderChanged = true
         proxy?.mirror(order)

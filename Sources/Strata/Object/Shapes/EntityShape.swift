@@ -48,12 +48,7 @@ final class EntityShape: @unchecked Sendable {
     let properties: [String: PropertyReference]
     private let propertyTable: PropertyTable
 
-    /// One word of bits for every 64 slots. Never freed, as the shape.
-    let referenceCounted: UnsafePointer<UInt64>
-    let persistentMask: UnsafePointer<UInt64>
-    let mandatory: UnsafePointer<UInt64>
-    let withDefault: UnsafePointer<UInt64>
-    let toOneMask: UnsafePointer<UInt64>
+    let masks: SlotMasks
     /// Whether any slot has a default value.
     let hasDefaults: Bool
     /// Some of this without references; never freed, as the shape.
@@ -82,56 +77,20 @@ final class EntityShape: @unchecked Sendable {
         name = entity.name ?? ""
         escapedName = URIPart.escaped(name, .alphanumerics, isAllowed: URIPart.isAlphanumeric)
         depth = (parent?.depth ?? -1) + 1
-        slots = layout.slots
-        let codes = UnsafeMutablePointer<SlotCode>.allocate(capacity: max(1, layout.slots.count))
-        for (slot, info) in layout.slots.enumerated() {
-            (codes + slot).initialize(
-                to: SlotCode(
-                    kind: info.kind, hasDefault: info.defaultValue != nil, offset: UInt32(info.offset),
-                    relationshipIndex: Int32(info.relationshipIndex)))
-        }
-        self.codes = UnsafePointer(codes)
         rootIndex = parent?.rootIndex ?? index
-        persistentSlotCount = layout.slots.count { $0.isPersistent }
-        groupCount = max(1, (layout.slots.count + 63) / 64)
-        overlayBytes = layout.overlayBytes
+        let kept = ShapeSummary(layout, isAbstract: isAbstract, objectClass: objectClass)
+        summary = ShapeSummary.keep(kept)
+        slots = layout.slots
+        codes = kept.codes
+        masks = kept.masks
+        hasDefaults = kept.hasDefaults
+        persistentSlotCount = kept.persistentSlotCount
+        groupCount = kept.groupCount
+        overlayBytes = kept.overlayBytes
         relationships = layout.relationships
-        let references = UnsafeMutablePointer<Unmanaged<RelationshipShape>>.allocate(
-            capacity: max(1, layout.relationships.count))
-        for (index, relationship) in layout.relationships.enumerated() {
-            (references + index).initialize(to: .passRetained(relationship))
-        }
-        relationshipReferences = UnsafePointer(references)
+        relationshipReferences = RelationshipShape.keep(layout.relationships)
         properties = layout.properties
         propertyTable = PropertyTable(layout.properties)
-        let groups = groupCount
-        func mask(_ condition: (SlotInfo) -> Bool) -> UnsafePointer<UInt64> {
-            let words = UnsafeMutablePointer<UInt64>.allocate(capacity: groups)
-            words.initialize(repeating: 0, count: groups)
-            for (slot, info) in layout.slots.enumerated() where condition(info) {
-                words[slot / 64] |= Overlay.bit(slot)
-            }
-            return UnsafePointer(words)
-        }
-        referenceCounted = mask { $0.kind.isReferenceCounted }
-        persistentMask = mask { $0.isPersistent }
-        withDefault = mask { $0.defaultValue != nil }
-        hasDefaults = layout.slots.contains { $0.defaultValue != nil }
-        toOneMask = mask { $0.kind == .toOne }
-        mandatory = mask { info in
-            if let attribute = info.attribute { return !attribute.isOptional && !attribute.isTransient }
-            return info.relationshipIndex >= 0 && !layout.relationships[info.relationshipIndex].description.isOptional
-        }
-        let plainValidation = UnsafeMutablePointer<Atomic<UInt8>>.allocate(capacity: 1)
-        plainValidation.initialize(to: Atomic(0))
-        summary = ShapeSummary.keep(
-            ShapeSummary(
-                groupCount: groups, overlayBytes: layout.overlayBytes, referenceBytes: layout.referenceBytes,
-                persistentSlotCount: persistentSlotCount, codes: self.codes, referenceCounted: referenceCounted,
-                persistentMask: persistentMask,
-                mandatory: mandatory, withDefault: withDefault, toOneMask: toOneMask, hasDefaults: hasDefaults,
-                isAbstract: isAbstract, objectClass: ObjectIdentifier(objectClass),
-                overrides: MethodOverrides.of(objectClass), plainValidation: plainValidation))
         toManyCount = layout.relationships.count { $0.isToMany }
         hasDenyRules = layout.relationships.contains { $0.deleteRule == .denyDeleteRule }
         hasComposites = layout.properties.values.contains { reference in

@@ -10,7 +10,7 @@ enum ForeignObjects {
     static var exist: Bool { haveBeenInserted.load(ordering: .relaxed) }
 
     /// Looks at an object that is inserted. Whoever fetches it has it from the same context, or from a child's parent.
-    static func note(_ object: NSManagedObject) {
+    static func record(_ object: NSManagedObject) {
         guard ObjectIdentifier(type(of: object)) != object.summary.pointee.objectClass else { return }
         haveBeenInserted.store(true, ordering: .relaxed)
     }

@@ -1,3 +1,5 @@
+import StrataSupport
+
 /// Finds an entity's properties by name for calls by key, where a dictionary's way to hash a text would take a quarter
 /// of the time.
 struct PropertyTable {
@@ -15,31 +17,28 @@ struct PropertyTable {
         var count = 2
         while count < names.count * 2 { count *= 2 }
         var buckets = [Int32](repeating: -1, count: count)
+        let probing = Probing(capacity: count)
         for (position, name) in names.enumerated() {
-            var bucket = Self.hash(name) & (count - 1)
-            while buckets[bucket] >= 0 { bucket = (bucket + 1) & (count - 1) }
+            let bucket = probing.first(from: probing.home(Self.hash(name))) { buckets[$0] < 0 }
             buckets[bucket] = Int32(position)
         }
         self.buckets = buckets
     }
 
     subscript(name: String) -> PropertyReference? {
-        let mask = buckets.count - 1
-        var bucket = Self.hash(name) & mask
-        while buckets[bucket] >= 0 {
-            let position = Int(buckets[bucket])
-            if names[position] == name { return references[position] }
-            bucket = (bucket + 1) & mask
+        let probing = Probing(capacity: buckets.count)
+        let bucket = probing.first(from: probing.home(Self.hash(name))) { bucket in
+            buckets[bucket] < 0 || names[Int(buckets[bucket])] == name
         }
         // Texts may be equal though their bytes are not.
-        return byName[name]
+        return buckets[bucket] < 0 ? byName[name] : references[Int(buckets[bucket])]
     }
 
-    private static func hash(_ name: String) -> Int {
+    private static func hash(_ name: String) -> UInt64 {
         let hash = name.utf8.withContiguousStorageIfAvailable { bytes in
-            bytes.reduce(0) { (hash: UInt, byte) in hash &* 31 &+ UInt(byte) }
+            bytes.reduce(0) { (hash: UInt64, byte) in hash &* 31 &+ UInt64(byte) }
         }
         // A text that is not in one piece, if there were one on Linux, would be found by the dictionary.
-        return hash.map { Int(truncatingIfNeeded: $0 ^ ($0 >> 7)) } ?? 0
+        return hash.map { $0 ^ ($0 >> 7) } ?? 0
     }
 }

@@ -78,4 +78,14 @@ final class RelationshipShape {
             storage = model.linkStorage(for: self)
         }
     }
+
+    /// References to some relationships, in memory that is never freed, as they are not.
+    static func keep(_ relationships: [RelationshipShape]) -> UnsafePointer<Unmanaged<RelationshipShape>> {
+        let references = UnsafeMutablePointer<Unmanaged<RelationshipShape>>.allocate(
+            capacity: max(1, relationships.count))
+        for (index, relationship) in relationships.enumerated() {
+            (references + index).initialize(to: .passRetained(relationship))
+        }
+        return UnsafePointer(references)
+    }
 }

@@ -8,6 +8,8 @@ struct ShapeLayout {
     private(set) var overlayBytes = 0
     /// As far as the references reach.
     private(set) var referenceBytes = 0
+    /// Of 64 slots each.
+    var groupCount: Int { max(1, (slots.count + 63) / 64) }
 
     /// The name of the hidden slot beside a to-one whose inverse is ordered. No property name contains a space.
     static func positionName(_ relationship: String) -> String { "position of \(relationship)" }

@@ -10,12 +10,7 @@ struct ShapeSummary {
     let referenceBytes: Int
     let persistentSlotCount: Int
     let codes: UnsafePointer<SlotCode>
-    /// One word of bits for every 64 slots, as in the shape.
-    let referenceCounted: UnsafePointer<UInt64>
-    let persistentMask: UnsafePointer<UInt64>
-    let mandatory: UnsafePointer<UInt64>
-    let withDefault: UnsafePointer<UInt64>
-    let toOneMask: UnsafePointer<UInt64>
+    let masks: SlotMasks
     let hasDefaults: Bool
     let isAbstract: Bool
     /// The class that the entity names, as a pointer, and what it overrides.
@@ -23,6 +18,22 @@ struct ShapeSummary {
     let overrides: MethodOverrides
     /// Whether validating asks for nothing but values where they are mandatory: 0 until it is found out, 1 yes, 2 no.
     let plainValidation: UnsafeMutablePointer<Atomic<UInt8>>
+
+    init(_ layout: ShapeLayout, isAbstract: Bool, objectClass: NSManagedObject.Type) {
+        groupCount = layout.groupCount
+        overlayBytes = layout.overlayBytes
+        referenceBytes = layout.referenceBytes
+        persistentSlotCount = layout.slots.count { $0.isPersistent }
+        codes = SlotCode.keep(layout.slots)
+        masks = SlotMasks(layout)
+        hasDefaults = layout.slots.contains { $0.defaultValue != nil }
+        self.isAbstract = isAbstract
+        self.objectClass = ObjectIdentifier(objectClass)
+        overrides = MethodOverrides.of(objectClass)
+        let plainValidation = UnsafeMutablePointer<Atomic<UInt8>>.allocate(capacity: 1)
+        plainValidation.initialize(to: Atomic(0))
+        self.plainValidation = plainValidation
+    }
 
     /// Puts a summary into memory that is never freed.
     static func keep(_ summary: ShapeSummary) -> UnsafePointer<ShapeSummary> {

@@ -24,4 +24,16 @@ struct SlotCode {
     let offset: UInt32
     /// The index of the to-one relationship that lies here, or -1.
     let relationshipIndex: Int32
+
+    /// The codes of some slots, in memory that is never freed.
+    static func keep(_ slots: [SlotInfo]) -> UnsafePointer<SlotCode> {
+        let codes = UnsafeMutablePointer<SlotCode>.allocate(capacity: max(1, slots.count))
+        for (slot, info) in slots.enumerated() {
+            (codes + slot).initialize(
+                to: SlotCode(
+                    kind: info.kind, hasDefault: info.defaultValue != nil, offset: UInt32(info.offset),
+                    relationshipIndex: Int32(info.relationshipIndex)))
+        }
+        return UnsafePointer(codes)
+    }
 }

@@ -163,5 +163,5 @@ extension EntityShape {
     }
 
     /// Whether there is anything that an object could violate.
-    var hasRules: Bool { !validation.isPlain || (0..<groupCount).contains { mandatory[$0] != 0 } }
+    var hasRules: Bool { !validation.isPlain || (0..<groupCount).contains { masks.mandatory[$0] != 0 } }
 }

@@ -56,8 +56,8 @@ struct NumbersOutOfRange {
 }
 
 extension NSManagedObject {
-    /// Notes whether an integer attribute has room for the value that it has just been set to.
-    final func noteRange(_ value: Any?, _ slot: Int) {
+    /// Records whether an integer attribute has room for the value that it has just been set to.
+    final func recordRange(_ value: Any?, _ slot: Int) {
         let kind = shape.codes[slot].kind
         var number: NSNumber?
         if let value, let misfit = ValueConversion.misfit(value, kind) { number = misfit }

@@ -87,13 +87,13 @@ extension NSManagedObject {
     final var lacksNothing: Bool {
         let summary = summary
         for group in 0..<summary.pointee.groupCount {
-            let mandatory = summary.pointee.mandatory[group]
+            let mandatory = summary.pointee.masks.mandatory[group]
             if mandatory == 0 { continue }
             var rest = mandatory
             if let overlay {
                 let words = overlay.group(group * 64)
                 let values = words[0] & ~words[1]
-                var references = values & summary.pointee.toOneMask[group] & mandatory
+                var references = values & summary.pointee.masks.toOne[group] & mandatory
                 while references != 0 {
                     let offset = Int(summary.pointee.codes[group * 64 + references.trailingZeroBitCount].offset)
                     references &= references - 1
@@ -105,7 +105,7 @@ extension NSManagedObject {
             }
             if rest == 0 { continue }
             if flags.contains(.defaultsBelow) {
-                if rest & ~summary.pointee.withDefault[group] != 0 { return false }
+                if rest & ~summary.pointee.masks.withDefault[group] != 0 { return false }
             } else if let blockReference {
                 // SAFETY: the object has a reference to the block.
                 let isMissing = blockReference.withBorrowed { block in
@@ -125,8 +125,8 @@ extension NSManagedObject {
     private func validatePresence(_ rules: EntityValidation?) throws {
         var errors: [any Error] = []
         let shape = shape
-        for group in 0..<shape.groupCount where shape.mandatory[group] != 0 {
-            var missing = shape.mandatory[group] & ~present(group)
+        for group in 0..<shape.groupCount where shape.masks.mandatory[group] != 0 {
+            var missing = shape.masks.mandatory[group] & ~present(group)
             while missing != 0 {
                 let info = shape.slots[group * 64 + missing.trailingZeroBitCount]
                 missing &= missing - 1
@@ -200,16 +200,16 @@ extension NSManagedObject {
             let words = overlay.group(group * 64)
             inOverlay = words[0]
             values = words[0] & ~words[1]
-            var references = values & shape.toOneMask[group] & shape.mandatory[group]
+            var references = values & shape.masks.toOne[group] & shape.masks.mandatory[group]
             while references != 0 {
                 let slot = group * 64 + references.trailingZeroBitCount
                 if overlay.object(at: Int(shape.codes[slot].offset)).isMarkedDeleted { values &= ~Overlay.bit(slot) }
                 references &= references - 1
             }
         }
-        if flags.contains(.defaultsBelow) { return values | (shape.withDefault[group] & ~inOverlay) }
+        if flags.contains(.defaultsBelow) { return values | (shape.masks.withDefault[group] & ~inOverlay) }
         guard let block else { return ~inOverlay | values }
-        var rest = shape.mandatory[group] & ~inOverlay
+        var rest = shape.masks.mandatory[group] & ~inOverlay
         while rest != 0 {
             let slot = group * 64 + rest.trailingZeroBitCount
             rest &= rest - 1

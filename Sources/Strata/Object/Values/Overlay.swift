@@ -119,7 +119,7 @@ struct Overlay {
         for index in 0..<summary.pointee.groupCount {
             let words = (base + index * Self.groupBytes).assumingMemoryBound(to: UInt64.self)
             let selected = condition(words[0], words[2]) & words[0]
-            var owned = selected & ~words[1] & summary.pointee.referenceCounted[index]
+            var owned = selected & ~words[1] & summary.pointee.masks.referenceCounted[index]
             while owned != 0 {
                 let slot = index * 64 + owned.trailingZeroBitCount
                 owned &= owned - 1
@@ -144,9 +144,9 @@ struct Overlay {
 
     /// Releases the references to other objects and marks them absent; other values stay.
     func clearReferences(_ summary: UnsafePointer<ShapeSummary>) {
-        for index in 0..<summary.pointee.groupCount where summary.pointee.toOneMask[index] != 0 {
+        for index in 0..<summary.pointee.groupCount where summary.pointee.masks.toOne[index] != 0 {
             let words = (base + index * Self.groupBytes).assumingMemoryBound(to: UInt64.self)
-            let selected = words[0] & summary.pointee.toOneMask[index]
+            let selected = words[0] & summary.pointee.masks.toOne[index]
             var held = selected & ~words[1]
             for word in 0..<4 { words[word] &= ~selected }
             while held != 0 {

@@ -65,7 +65,7 @@ struct HistoryState {
     }
 
     /// Remembers that from now on this program writes.
-    static func noteWriter(_ handle: StoreHandle) throws {
+    static func recordWriter(_ handle: StoreHandle) throws {
         if handle.isReadOnly { return }
         do {
             try update(handle.log) { state in

@@ -16,7 +16,7 @@ final class RetentionKeeper: Sendable {
     }
 
     /// Called after commits: applies the policy when enough has been written since it was last.
-    func note(_ handle: StoreHandle, _ sequence: UInt64) {
+    func record(_ handle: StoreHandle, _ sequence: UInt64) {
         let last = applied.load(ordering: .relaxed)
         guard sequence >= last + Self.interval,
             applied.compareExchange(expected: last, desired: sequence, ordering: .relaxed).exchanged

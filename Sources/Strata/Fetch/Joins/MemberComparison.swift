@@ -3,7 +3,7 @@ import StrataLog
 
 /// Whether the value of some member is less, or greater, than a value of its owner: which is to say, whether the least
 /// or the greatest of all is.
-struct MemberTest {
+struct MemberComparison {
     let function: MemberAggregate.Function
     let slot: Int
     let kind: SlotKind

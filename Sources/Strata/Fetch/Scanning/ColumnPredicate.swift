@@ -2,7 +2,7 @@ import Foundation
 import StrataLog
 
 /// A condition on the values of one slot, with a constant in the form of the column, or with another slot of the row.
-struct ColumnTest: Sendable {
+struct ColumnPredicate: Sendable {
     enum Condition: Sendable {
         /// Truth values and integers from `low` to `high`, or outside of them.
         case integers(low: Int64, high: Int64, isNegated: Bool)
@@ -14,7 +14,7 @@ struct ColumnTest: Sendable {
         /// The sixteen bytes as big-endian words.
         case uuid(Relation, UInt64, UInt64)
         case uuidSet(Set<UUID>)
-        case text(TextTest)
+        case text(TextPredicate)
         case textSet(ByteStringSet, folding: NSComparisonPredicate.Options)
         case data(Relation, [UInt8])
         /// The null bit; of relationships see `isNothing`.

@@ -6,25 +6,25 @@ import StrataLog
 ///
 /// A tree of objects, each with its constants in place: to take the program's enumerations apart for each row would
 /// copy their constants each time. Belongs to one thread.
-class RowTest {
+class RowPredicate {
     /// Nil for a program with a test that only ``ColumnEvaluator`` knows.
-    static func make(_ program: CompiledPredicate.Node, _ log: LogStore) -> RowTest? {
+    static func make(_ program: CompiledPredicate.Node, _ log: LogStore) -> RowPredicate? {
         switch program {
-        case .constant(let value): return ConstantRowTest(value)
+        case .constant(let value): return ConstantRowPredicate(value)
         case .test(let test):
-            if case .column(let comparison) = test.condition { return ColumnPairRowTest(test, comparison) }
-            return ColumnRowTest.make(test, log)
-        case .not(let node): return make(node, log).map { NegatedRowTest($0) }
-        case .all(let nodes): return make(nodes, log).map { ConjunctionRowTest($0) }
-        case .any(let nodes): return make(nodes, log).map { DisjunctionRowTest($0) }
+            if case .column(let comparison) = test.condition { return ColumnPairRowPredicate(test, comparison) }
+            return ColumnRowPredicate.make(test, log)
+        case .not(let node): return make(node, log).map { NegatedRowPredicate($0) }
+        case .all(let nodes): return make(nodes, log).map { ConjunctionRowPredicate($0) }
+        case .any(let nodes): return make(nodes, log).map { DisjunctionRowPredicate($0) }
         case .join: return nil
         }
     }
 
     /// Satisfied by rows that satisfy all of some tests.
-    static func all(_ tests: [RowTest]) -> RowTest { ConjunctionRowTest(tests) }
+    static func all(_ tests: [RowPredicate]) -> RowPredicate { ConjunctionRowPredicate(tests) }
 
-    private static func make(_ nodes: [CompiledPredicate.Node], _ log: LogStore) -> [RowTest]? {
+    private static func make(_ nodes: [CompiledPredicate.Node], _ log: LogStore) -> [RowPredicate]? {
         let tests = nodes.compactMap { make($0, log) }
         return tests.count == nodes.count ? tests : nil
     }
@@ -35,7 +35,7 @@ class RowTest {
     }
 }
 
-private final class ConstantRowTest: RowTest {
+private final class ConstantRowPredicate: RowPredicate {
     private let value: Bool
 
     init(_ value: Bool) {
@@ -45,20 +45,20 @@ private final class ConstantRowTest: RowTest {
     override func holds(_ block: Block, _ row: Int) throws(StoreError) -> Bool { value }
 }
 
-private final class NegatedRowTest: RowTest {
-    private let test: RowTest
+private final class NegatedRowPredicate: RowPredicate {
+    private let test: RowPredicate
 
-    init(_ test: RowTest) {
+    init(_ test: RowPredicate) {
         self.test = test
     }
 
     override func holds(_ block: Block, _ row: Int) throws(StoreError) -> Bool { try !test.holds(block, row) }
 }
 
-private final class ConjunctionRowTest: RowTest {
-    private let tests: [RowTest]
+private final class ConjunctionRowPredicate: RowPredicate {
+    private let tests: [RowPredicate]
 
-    init(_ tests: [RowTest]) {
+    init(_ tests: [RowPredicate]) {
         self.tests = tests
     }
 
@@ -68,10 +68,10 @@ private final class ConjunctionRowTest: RowTest {
     }
 }
 
-private final class DisjunctionRowTest: RowTest {
-    private let tests: [RowTest]
+private final class DisjunctionRowPredicate: RowPredicate {
+    private let tests: [RowPredicate]
 
-    init(_ tests: [RowTest]) {
+    init(_ tests: [RowPredicate]) {
         self.tests = tests
     }
 
@@ -82,12 +82,12 @@ private final class DisjunctionRowTest: RowTest {
 }
 
 /// A test of two columns; texts are left to ``ColumnEvaluator``.
-private final class ColumnPairRowTest: RowTest {
+private final class ColumnPairRowPredicate: RowPredicate {
     private let slot: Int
     private let kind: SlotKind
     private let comparison: ColumnPair
 
-    init?(_ test: ColumnTest, _ comparison: ColumnPair) {
+    init?(_ test: ColumnPredicate, _ comparison: ColumnPair) {
         if comparison.domain == .texts { return nil }
         (slot, kind, self.comparison) = (test.slot, test.kind, comparison)
     }
@@ -100,26 +100,26 @@ private final class ColumnPairRowTest: RowTest {
 }
 
 /// A test of one column.
-private class ColumnRowTest: RowTest {
+private class ColumnRowPredicate: RowPredicate {
     private let slot: Int
     fileprivate let nullResult: Bool
 
-    fileprivate init(_ test: ColumnTest) {
+    fileprivate init(_ test: ColumnPredicate) {
         slot = test.slot
         nullResult = test.nullResult
     }
 
-    static func make(_ test: ColumnTest, _ log: LogStore) -> RowTest? {
+    static func make(_ test: ColumnPredicate, _ log: LogStore) -> RowPredicate? {
         switch test.condition {
         case .integers(let low, let high, let isNegated):
-            IntegerRowTest(test, low, high, isNegated: isNegated)
-        case .integerSet(let set): IntegerSetRowTest(test, set)
-        case .real(let relation, let constant): RealRowTest(test, relation, constant)
-        case .uuid(let relation, let high, let low): UUIDRowTest(test, relation, high, low)
-        case .text(let text): EqualTextRowTest(test, text, log) ?? TextRowTest(test, text, log)
-        case .textSet(let set, folding: []): TextSetRowTest(test, set, log)
-        case .isNull, .isNotNull: NullRowTest(test)
-        case .reference(let keys, let isNegated): ReferenceRowTest(test, keys, isNegated: isNegated)
+            IntegerRowPredicate(test, low, high, isNegated: isNegated)
+        case .integerSet(let set): IntegerSetRowPredicate(test, set)
+        case .real(let relation, let constant): RealRowPredicate(test, relation, constant)
+        case .uuid(let relation, let high, let low): UUIDRowPredicate(test, relation, high, low)
+        case .text(let text): EqualTextRowPredicate(test, text, log) ?? TextRowPredicate(test, text, log)
+        case .textSet(let set, folding: []): TextSetRowPredicate(test, set, log)
+        case .isNull, .isNotNull: NullRowPredicate(test)
+        case .reference(let keys, let isNegated): ReferenceRowPredicate(test, keys, isNegated: isNegated)
         default: nil
         }
     }
@@ -136,17 +136,17 @@ private class ColumnRowTest: RowTest {
     }
 }
 
-private final class NullRowTest: ColumnRowTest {
+private final class NullRowPredicate: ColumnRowPredicate {
     override func holds(_ column: ColumnView, _ row: Int) throws(StoreError) -> Bool { !nullResult }
 }
 
-private final class IntegerRowTest: ColumnRowTest {
+private final class IntegerRowPredicate: ColumnRowPredicate {
     private let low: Int64
     private let high: Int64
     private let isNegated: Bool
     private let kind: SlotKind
 
-    init(_ test: ColumnTest, _ low: Int64, _ high: Int64, isNegated: Bool) {
+    init(_ test: ColumnPredicate, _ low: Int64, _ high: Int64, isNegated: Bool) {
         (self.low, self.high, self.isNegated, kind) = (low, high, isNegated, test.kind)
         super.init(test)
     }
@@ -157,11 +157,11 @@ private final class IntegerRowTest: ColumnRowTest {
     }
 }
 
-private final class IntegerSetRowTest: ColumnRowTest {
+private final class IntegerSetRowPredicate: ColumnRowPredicate {
     private let set: IntegerSet
     private let kind: SlotKind
 
-    init(_ test: ColumnTest, _ set: IntegerSet) {
+    init(_ test: ColumnPredicate, _ set: IntegerSet) {
         (self.set, kind) = (set, test.kind)
         super.init(test)
     }
@@ -171,12 +171,12 @@ private final class IntegerSetRowTest: ColumnRowTest {
     }
 }
 
-private final class RealRowTest: ColumnRowTest {
+private final class RealRowPredicate: ColumnRowPredicate {
     private let relation: Relation
     private let constant: Double
     private let isFloat: Bool
 
-    init(_ test: ColumnTest, _ relation: Relation, _ constant: Double) {
+    init(_ test: ColumnPredicate, _ relation: Relation, _ constant: Double) {
         (self.relation, self.constant, isFloat) = (relation, constant, test.kind == .float)
         super.init(test)
     }
@@ -186,12 +186,12 @@ private final class RealRowTest: ColumnRowTest {
     }
 }
 
-private final class UUIDRowTest: ColumnRowTest {
+private final class UUIDRowPredicate: ColumnRowPredicate {
     private let relation: Relation
     private let high: UInt64
     private let low: UInt64
 
-    init(_ test: ColumnTest, _ relation: Relation, _ high: UInt64, _ low: UInt64) {
+    init(_ test: ColumnPredicate, _ relation: Relation, _ high: UInt64, _ low: UInt64) {
         (self.relation, self.high, self.low) = (relation, high, low)
         super.init(test)
     }
@@ -203,11 +203,11 @@ private final class UUIDRowTest: ColumnRowTest {
     }
 }
 
-private final class ReferenceRowTest: ColumnRowTest {
+private final class ReferenceRowPredicate: ColumnRowPredicate {
     private let keys: IntegerSet
     private let isNegated: Bool
 
-    init(_ test: ColumnTest, _ keys: IntegerSet, isNegated: Bool) {
+    init(_ test: ColumnPredicate, _ keys: IntegerSet, isNegated: Bool) {
         (self.keys, self.isNegated) = (keys, isNegated)
         super.init(test)
     }
@@ -218,13 +218,13 @@ private final class ReferenceRowTest: ColumnRowTest {
 }
 
 /// Whether a text is another one: what most tests of texts ask, without taking the comparison apart for each row.
-private final class EqualTextRowTest: ColumnRowTest {
+private final class EqualTextRowPredicate: ColumnRowPredicate {
     private let pattern: [UInt8]
     private let isNegated: Bool
     private let log: LogStore
 
     /// Nil for other comparisons.
-    init?(_ test: ColumnTest, _ text: TextTest, _ log: LogStore) {
+    init?(_ test: ColumnPredicate, _ text: TextPredicate, _ log: LogStore) {
         guard text.folding.isEmpty, text.operation == .equal || text.operation == .notEqual else { return nil }
         (pattern, isNegated, self.log) = (text.pattern, text.operation == .notEqual, log)
         super.init(test)
@@ -241,13 +241,13 @@ private final class EqualTextRowTest: ColumnRowTest {
     }
 }
 
-private final class TextRowTest: ColumnRowTest {
-    private let text: TextTest
+private final class TextRowPredicate: ColumnRowPredicate {
+    private let text: TextPredicate
     private let log: LogStore
     /// For folded text. Belongs to the thread that tests, and comparing bytes calls nothing back.
     @exclusivity(unchecked) private var scratch: [UInt8] = []
 
-    init(_ test: ColumnTest, _ text: TextTest, _ log: LogStore) {
+    init(_ test: ColumnPredicate, _ text: TextPredicate, _ log: LogStore) {
         (self.text, self.log) = (text, log)
         super.init(test)
     }
@@ -258,11 +258,11 @@ private final class TextRowTest: ColumnRowTest {
     }
 }
 
-private final class TextSetRowTest: ColumnRowTest {
+private final class TextSetRowPredicate: ColumnRowPredicate {
     private let set: ByteStringSet
     private let log: LogStore
 
-    init(_ test: ColumnTest, _ set: ByteStringSet, _ log: LogStore) {
+    init(_ test: ColumnPredicate, _ set: ByteStringSet, _ log: LogStore) {
         (self.set, self.log) = (set, log)
         super.init(test)
     }

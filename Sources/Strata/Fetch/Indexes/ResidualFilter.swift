@@ -5,7 +5,7 @@ import StrataLog
 /// Rows are looked up a part at a time, so that they wait for memory together. The first part is little larger than
 /// what is wanted, so that a page of a list does not read hundreds of rows; each further one is as large as it takes if
 /// as many match as did so far, but no larger than twice the one before.
-struct ResidualTest {
+struct ResidualFilter {
     private static let firstPartMinimumCount = 32
     private static let firstPartMaximumCount = 256
     private static let partMaximumCount = 16_384
@@ -15,7 +15,7 @@ struct ResidualTest {
     private let control: RequestControl?
     private let limit: Int
     /// Nil when rows are tested by their blocks' columns.
-    private let rowTest: RowTest?
+    private let predicate: RowPredicate?
     private var part: [ObjectRef] = []
     private var partCount: Int
     private var testedCount = 0
@@ -28,7 +28,7 @@ struct ResidualTest {
         self.evaluator = evaluator
         self.limit = limit
         self.control = control
-        rowTest = RowTest.make(scan.predicate.program, scan.handle.log)
+        predicate = RowPredicate.make(scan.predicate.program, scan.handle.log)
         partCount = min(max(limit, Self.firstPartMinimumCount / 2), Self.firstPartMaximumCount / 2) * 2
         part.reserveCapacity(partCount)
     }
@@ -55,8 +55,8 @@ struct ResidualTest {
     private mutating func testPart() throws(StoreError) {
         try control?.checkRead()
         // A test by rows pays as long as few of them share a block.
-        if let rowTest, part.count <= Self.firstPartMaximumCount {
-            try testRows(rowTest)
+        if let predicate, part.count <= Self.firstPartMaximumCount {
+            try testRows(predicate)
         } else {
             try testColumns()
         }
@@ -67,7 +67,7 @@ struct ResidualTest {
     // MARK: Row by row
 
     /// Tests the rows in their order until enough match.
-    private mutating func testRows(_ test: RowTest) throws(StoreError) {
+    private mutating func testRows(_ test: RowPredicate) throws(StoreError) {
         let (scan, limit, part) = (scan, limit, part)
         var (matches, tested) = (matches, 0)
         self.matches = []

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A comparison with a constant that the interpreter makes, for values that are computed once for each owner.
-struct ValueTest {
+struct ValueComparison {
     private let comparator: ValueComparator
     private let constant: Any?
     private let isConstantLeft: Bool

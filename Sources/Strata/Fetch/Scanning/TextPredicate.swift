@@ -2,7 +2,7 @@ import CStrataSupport
 import Foundation
 
 /// A comparison of strings with a constant, on UTF-8 bytes, with the results of ``StringMatching``.
-struct TextTest: Sendable {
+struct TextPredicate: Sendable {
     enum Operation: Sendable {
         case less, lessOrEqual, greater, greaterOrEqual, equal, notEqual
         case begins, ends, contains, like
