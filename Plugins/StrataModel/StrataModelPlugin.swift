@@ -25,7 +25,10 @@ struct StrataModelPlugin: BuildToolPlugin {
                 throw CocoaError(.fileReadUnknown)
             }
         }
-        removeWhatIsLeft(of: target, models: models, mappings: mappings, in: context.pluginWorkDirectoryURL)
+        StaleOutputs(
+            work: context.pluginWorkDirectoryURL, bundle: "\(context.package.displayName)_\(target.name)",
+            models: models, mappings: mappings
+        ).remove()
         let compiling = models.map { model in
             let name = model.deletingPathExtension().lastPathComponent
             let momd = context.pluginWorkDirectoryURL.appending(path: "\(name).momd")
@@ -49,41 +52,6 @@ struct StrataModelPlugin: BuildToolPlugin {
                 inputFiles: ([mapping] + models).flatMap { [$0] + contents(of: $0) }, outputFiles: [cdm])
         }
         return compiling + mapping
-    }
-
-    /// Removes what was compiled of models that the target has no more, or excludes by now. SwiftPM would leave it in
-    /// the target's bundle, where programs look for models.
-    ///
-    /// - Parameter work: "plugins/outputs/PACKAGE/TARGET/destination/StrataModel" below the build folder.
-    private func removeWhatIsLeft(of target: any Target, models: [URL], mappings: [URL], in work: URL) {
-        func names(_ files: [URL], _ suffix: String) -> [String] {
-            files.map { $0.deletingPathExtension().lastPathComponent + suffix }
-        }
-        let files = FileManager.default
-        let current = Set(
-            names(models, ".momd") + names(models, "+CoreDataModel.swift") + names(mappings, ".cdm"))
-        let stale = ((try? files.contentsOfDirectory(atPath: work.path)) ?? []).filter { name in
-            [".momd", ".cdm", "+CoreDataModel.swift"].contains { name.hasSuffix($0) } && !current.contains(name)
-        }
-        guard !stale.isEmpty else { return }
-        let directories = [work] + bundles(of: target, besides: work)
-        for directory in directories {
-            for name in stale { try? files.removeItem(at: directory.appending(path: name)) }
-        }
-    }
-
-    /// The bundles of a target in the build folder, of every platform and configuration.
-    private func bundles(of target: any Target, besides work: URL) -> [URL] {
-        func contents(_ directory: URL) -> [URL] {
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []
-            return names.map { directory.appending(path: $0) }
-        }
-        var build = work
-        while build.lastPathComponent != "plugins", build.path.count > 1 { build.deleteLastPathComponent() }
-        return contents(build.deletingLastPathComponent()).flatMap(contents).flatMap(contents).filter { url in
-            ["resources", "bundle"].contains(url.pathExtension)
-                && url.deletingPathExtension().lastPathComponent.hasSuffix("_\(target.name)")
-        }
     }
 
     /// The files in a model. A directory alone as an input would not show an edit inside of it.

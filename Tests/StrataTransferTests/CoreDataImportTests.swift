@@ -130,6 +130,61 @@ import Testing
         try expectRows()
     }
 
+    private static let historyTables = [
+        "CREATE TABLE ATRANSACTION ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZTIMESTAMP FLOAT )",
+        "CREATE TABLE ACHANGE ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZCHANGETYPE INTEGER, "
+            + "ZENTITY INTEGER, ZENTITYPK INTEGER, ZTRANSACTIONID INTEGER, ZCOLUMNS BLOB )",
+    ]
+
+    /// What SQLite's machine does, in steps, while a history of so many transactions is imported.
+    private func steps(ofTransactions count: Int) throws -> Int {
+        typealias Handler = @convention(c) (UnsafeMutableRawPointer?) -> Int32
+        typealias SetHandler = @convention(c) (OpaquePointer?, Int32, Handler?, UnsafeMutableRawPointer?) -> Void
+        let numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count)) "
+        let place = scratch.url("history \(count).sqlite")
+        // Each inserts a person that stays and one that the next deletes, changes what the last has inserted, and
+        // deletes a team of before the history.
+        let changes = [
+            (0, 1, "100 + i"), (1, 1, "99 + i"), (0, 1, "100000 + i"), (2, 1, "99999 + i"), (2, 3, "900 + i"),
+        ]
+        try write(
+            try SQLiteFile.creating(place),
+            Self.historyTables + [
+                "UPDATE Z_PRIMARYKEY SET Z_MAX = 1000000",
+                numbers + "INSERT INTO ZPERSON (Z_PK, Z_ENT, Z_OPT, ZNAME) SELECT 100 + i, 1, 1, 'name ' || i FROM n",
+                numbers + "INSERT INTO ATRANSACTION SELECT i, 16002, 1, 700000000 + i FROM n",
+            ]
+                + changes.map { kind, entity, key in
+                    numbers + "INSERT INTO ACHANGE SELECT NULL, 16001, 1, \(kind), \(entity), \(key), i, NULL FROM n "
+                        + "WHERE i > 1 OR \(kind) = 0"
+                })
+        let importer = try CoreDataImporter(place)
+        let library = try #require(dlopen("libsqlite3.so.0", RTLD_NOW))
+        let setHandler = unsafeBitCast(
+            try #require(dlsym(library, "sqlite3_progress_handler")), to: SetHandler.self)
+        let counter = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+        counter.initialize(to: 0)
+        defer { counter.deallocate() }
+        setHandler(
+            importer.file.database.database, 10,
+            { counter in
+                counter?.assumingMemoryBound(to: Int.self).pointee += 10
+                return 0
+            }, counter)
+        let report = try importer.run(to: scratch.url("history \(count)"))
+        setHandler(importer.file.database.database, 0, nil, nil)
+        #expect(report.transactions == count)
+        #expect(report.objects == count)
+        return counter.pointee
+    }
+
+    /// Each transaction looked through the whole history for its changes: twice as many took four times as long, and a
+    /// file of some years hours.
+    @Test func aLongHistoryTakesTimeByItsLength() throws {
+        let steps = try [200, 400, 800].map { try self.steps(ofTransactions: $0) }
+        #expect(steps[1] * 10 < steps[0] * 25 && steps[2] * 10 < steps[1] * 25, "\(steps)")
+    }
+
     private func expectHistory() throws {
         let context = try open()
         try context.performAndWait {

@@ -10,7 +10,7 @@ extension PeopleLog {
     /// Inserts rows in one transaction. The rows must come in the order of their numbers, from 1.
     public func insert(_ rows: ArraySlice<PersonRow>) throws {
         guard let first = rows.first else { return }
-        let key = store.allocateKeys(root: PeopleSchema.person, count: rows.count)
+        let key = try store.allocateKeys(root: PeopleSchema.person, count: rows.count)
         guard key == first.id else { throw BenchFailure("key \(key) where \(first.id) was expected") }
         try commit(rows, firstKey: key)
     }

@@ -44,7 +44,7 @@ public final class PeopleLog: BenchStore, StormStore, Sendable {
     }
 
     private func insertDepartments() throws {
-        let first = store.allocateKeys(root: PeopleSchema.department, count: PersonRow.departmentCount)
+        let first = try store.allocateKeys(root: PeopleSchema.department, count: PersonRow.departmentCount)
         let transaction = store.makeTransaction()
         let writer = transaction.writer(for: PeopleSchema.department)
         for number in 1...PersonRow.departmentCount {

@@ -46,7 +46,7 @@ struct Replay {
         options.retention = LogRetention(rowsFloor: 0)
         store = try LogStore.open(
             "/store", in: MemoryFileSystem(), options: options, schema: Schema(entities: [person, team]))
-        let first = store.allocateKeys(root: Self.entity, count: Self.objectCount)
+        let first = try store.allocateKeys(root: Self.entity, count: Self.objectCount)
         let transaction = store.makeTransaction()
         let writer = transaction.writer(for: Self.entity)
         for index in 0..<Self.objectCount {

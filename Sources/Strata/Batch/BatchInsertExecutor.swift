@@ -80,9 +80,9 @@ final class BatchInsertExecutor {
         return NSBatchInsertResult(outcome, request.resultType)
     }
 
-    private func nextRef() -> ObjectRef {
+    private func nextRef() throws -> ObjectRef {
         if keys.isEmpty {
-            let first = handle.log.allocateKeys(root: handle.map.root(shape), count: reservation)
+            let first = try handle.allocateKeys(root: handle.map.root(shape), count: reservation)
             keys = first..<first + UInt64(reservation)
             reservation = min(reservation * 2, 4_096)
         }
@@ -142,7 +142,7 @@ final class BatchInsertExecutor {
                     isDone = true
                     break
                 }
-                part.append(nextRef(), values)
+                part.append(try nextRef(), values)
                 bytes += values.count * MemoryLayout<SlotValue?>.stride
                 bytes += values.reduce(0) { $0 + ($1?.byteCount ?? 0) }
                 count += 1
@@ -171,7 +171,7 @@ final class BatchInsertExecutor {
         try insert { transaction in
             guard let values = next() else { return false }
             let row = try given(values, scratch)
-            let ref = nextRef()
+            let ref = try nextRef()
             let writer = transaction.writer(for: entity)
             writer.beginInsert(key: ref.key)
             for (slot, value) in row.enumerated() {
@@ -261,7 +261,7 @@ final class BatchInsertExecutor {
         try insert { transaction in
             guard try fill() else { return false }
             if rows?.transaction !== transaction { rows = (RowWriter(transaction, handle, storeIndex), transaction) }
-            let ref = nextRef()
+            let ref = try nextRef()
             // The row is written under the key that is reserved for its object.
             scratch.object.reservedRef = ref
             _ = try rows?.writer.insert(scratch.object)

@@ -47,12 +47,16 @@ extension NSManagedObjectContext {
 
     /// Marks an object as deleted. Its relationships follow the delete rules when pending changes are processed.
     ///
-    /// - Precondition: the object belongs to this context.
+    /// One that is deleted already stays so, also when it has left the context for that: what was never saved goes as
+    /// soon as pending changes are processed.
+    ///
+    /// - Precondition: the object belongs to no other context.
     final func deleteObject(_ object: NSManagedObject) {
         guard object.flags.isDisjoint(with: [.deleted, .gone, .preparingDeletion]) else { return }
         guard object.belongs(to: registry) else {
+            guard let other = object.registry, other.context != nil else { return }
             programmerError(
-                object.shape.name, "delete(_:) was given an object that is in another context, or in none",
+                object.shape.name, "delete(_:) was given an object that is in another context",
                 "Delete context.object(with: object.objectID) instead")
         }
         object.realize()

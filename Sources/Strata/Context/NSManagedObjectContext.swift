@@ -295,9 +295,10 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// - Precondition: the object belongs to no other context.
     open func insert(_ object: NSManagedObject) { onQueue().insertObject(object) }
 
-    /// Marks an object as deleted. Its relationships follow the delete rules when pending changes are processed.
+    /// Marks an object as deleted. Its relationships follow the delete rules when pending changes are processed. Nothing
+    /// happens to one that is deleted, or in no context any more.
     ///
-    /// - Precondition: the object belongs to this context.
+    /// - Precondition: the object belongs to no other context.
     open func delete(_ object: NSManagedObject) {
         onQueue().deleteObject(object)
         stateMayHaveChanged()

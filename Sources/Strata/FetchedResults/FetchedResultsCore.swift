@@ -77,10 +77,9 @@ final class FetchedResultsCore {
         _ objects: [AnyObject], _ settings: FetchedResultsSettings, _ token: NSPersistentHistoryToken?,
         _ control: RequestControl?
     ) throws -> FetchedResultList {
-        guard let cacheName, let token, let sectionNameKeyPath, let request = settings.signature else {
+        guard let cacheName, let token, let namePath, let signature = SectionSignature(settings, namePath) else {
             return FetchedResultList(objects, names: try names(of: objects, control), self)
         }
-        let signature = request + "\n" + sectionNameKeyPath
         if let runs = SectionCache.runs(cacheName, signature, token),
             runs.reduce(0, { $0 + $1.count }) == objects.count
         {

@@ -11,15 +11,13 @@ struct FetchedResultsSettings {
     /// As the request has it.
     let asked: NSPredicate?
     let affectedStores: [NSPersistentStore]?
-    /// Whether the results are a part of what the predicate finds.
-    let isWindow: Bool
+    let fetchLimit: Int
+    let fetchOffset: Int
     let sorts: [NSSortDescriptor]
     /// The slots of properties that the order depends on directly; nil when that cannot be told.
     let sortSlots: [Int]?
     /// What the order and the sections depend on in other objects.
     let paths: LeadingPaths?
-    /// Tells requests apart that find different things; nil when parts of the request are code.
-    let signature: String?
     /// Of the request.
     let timeLimit: Duration?
 
@@ -40,7 +38,8 @@ struct FetchedResultsSettings {
         }
         asked = request.predicate
         affectedStores = request.affectedStores
-        isWindow = request.fetchLimit > 0 || request.fetchOffset > 0
+        fetchLimit = request.fetchLimit
+        fetchOffset = request.fetchOffset
         // As the fetch goes by them.
         sorts = (request.sortDescriptors ?? []).map { PropertyNames.keyed($0) }
         var slots: [Int]? = []
@@ -57,15 +56,10 @@ struct FetchedResultsSettings {
         let keyPaths = [sectionNameKeyPath].compactMap(\.self) + sorts.compactMap { ($0 as? KeySortDescriptor)?.path }
         let paths = shape.map { LeadingPaths(keyPaths, from: $0) }
         self.paths = paths?.isEmpty ?? true ? nil : paths
-        let text = request.predicate.map { PredicatePrinter.text($0) } ?? ""
-        let hasText = !text.contains("BLOCKPREDICATE") && sorts.allSatisfy { $0 is KeySortDescriptor }
-        signature =
-            hasText
-            ? [
-                name ?? "", text, "\(sorts)", "\(request.includesSubentities)", "\(request.fetchLimit)",
-                "\(request.fetchOffset)",
-            ].joined(separator: "\n") : nil
     }
+
+    /// Whether the results are a part of what the predicate finds.
+    var isWindow: Bool { fetchLimit > 0 || fetchOffset > 0 }
 
     /// Whether objects of this shape can be results.
     func takes(_ other: EntityShape) -> Bool {

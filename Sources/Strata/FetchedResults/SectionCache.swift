@@ -5,7 +5,7 @@ import Synchronization
 enum SectionCache {
     struct Entry: Sendable {
         /// Of the request and the section name key path.
-        var signature: String
+        var signature: SectionSignature
         /// What the stores held.
         var token: NSPersistentHistoryToken
         var runs: [Run]
@@ -19,7 +19,7 @@ enum SectionCache {
     private static let entries = Mutex<[String: Entry]>([:])
 
     /// The division that was kept under this name, if it is of the same request and the same state of the stores.
-    static func runs(_ name: String, _ signature: String, _ token: NSPersistentHistoryToken) -> [Run]? {
+    static func runs(_ name: String, _ signature: SectionSignature, _ token: NSPersistentHistoryToken) -> [Run]? {
         entries.withLock { entries in
             guard let entry = entries[name], entry.signature == signature, entry.token == token else { return nil }
             return entry.runs

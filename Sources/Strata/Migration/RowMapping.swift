@@ -120,7 +120,7 @@ struct RowMapping {
     ) throws -> Bool {
         var isWhole = canBeWhole
         var left = refs
-        var key = to.log.allocateKeys(root: root, count: refs.count)
+        var key = try to.allocateKeys(root: root, count: refs.count)
         while !left.isEmpty {
             let transaction = to.log.makeTransaction()
             transaction.author = context.transactionAuthor

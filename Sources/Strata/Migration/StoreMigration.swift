@@ -119,7 +119,7 @@ struct StoreMigration {
                 }
                 return true
             }
-            if last > 0 { _ = log.allocateKeys(root: root.id, count: Int(last)) }
+            if last > 0 { log.reserveKeys(root: root.id, through: last) }
         }
         _ = try log.commit(transaction)
         try StoreMetadata.write(store.metadata ?? [:], to: log)

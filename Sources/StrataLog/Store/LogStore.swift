@@ -14,7 +14,7 @@ internal import SystemPackage
 /// let store = try LogStore.open("/store", in: fileSystem, schema: schema)
 /// let transaction = store.makeTransaction()
 /// let books = transaction.writer(for: 1)
-/// let key = store.allocateKeys(root: 1, count: 1)
+/// let key = try store.allocateKeys(root: 1, count: 1)
 /// books.beginInsert(key: key)
 /// books.set(0, "The Dispossessed")
 /// books.set(1, Int64(341))
@@ -252,14 +252,21 @@ public final class LogStore: Sendable {
     /// this process, and never again at all once an object with it was committed.
     ///
     /// - Precondition: `count` is positive.
-    public func allocateKeys(root: UInt16, count: Int) -> UInt64 {
+    /// - Throws: `.tooLarge` when fewer of the 2^48 keys are left, as a log may claim whatever its author wrote.
+    public func allocateKeys(root: UInt16, count: Int) throws(StoreError) -> UInt64 {
         guard count > 0 else {
             programmerError("LogStore", "\(count) primary keys were asked for", "Ask for at least one")
         }
-        return state.withLock { state in
+        let directory = files.directory
+        return try state.withLock { state throws(StoreError) in
             let first = state.nextKeys[root] ?? 1
-            guard UInt64(count) < ObjectRef.maximumKey - first else {
-                fatalError("entity \(root) has used all 2^48 primary keys")
+            let left = first < ObjectRef.maximumKey ? ObjectRef.maximumKey - first : 0
+            guard UInt64(count) <= left else {
+                throw StoreError(
+                    .tooLarge,
+                    "entity \(root) has \(left) of its 2^48 primary keys left, and new objects need \(count): copy what is "
+                        + "needed into a new store",
+                    path: directory.string)
             }
             state.nextKeys[root] = first + UInt64(count)
             return first

@@ -207,7 +207,9 @@ public final class WriteTransaction {
     }
 
     func addLargeValue(_ bytes: UnsafeRawBufferPointer) -> ExternalValue {
-        largeValues.append((LargeValue.encode(bytes), bytes.count))
+        // What is too long is refused with the transaction, and is not copied before that.
+        let isTooLong = bytes.count > LargeValue.maximumByteCount
+        largeValues.append((isTooLong ? [] : LargeValue.encode(bytes), bytes.count))
         return .pending(number: UInt32(largeValues.count - 1), byteCount: UInt64(bytes.count))
     }
 

@@ -27,7 +27,7 @@ public final class CoreDataImporter {
         public var omissions: [String] = []
     }
 
-    private let file: CoreDataFile
+    let file: CoreDataFile
 
     /// Opens a file.
     ///

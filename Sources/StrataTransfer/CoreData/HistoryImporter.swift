@@ -24,18 +24,29 @@ struct HistoryImporter {
         return try file.database.prepare("SELECT 1 FROM ATRANSACTION LIMIT 1").step()
     }
 
-    /// Which objects the history inserts, by the transaction that does, in a table that SQLite keeps outside of memory.
+    /// Puts what the history says into an order that it can be replayed in, in tables that SQLite keeps outside of
+    /// memory. No file needs to have an index that finds a transaction's changes, or an object's.
     private func prepare() throws {
         let database = file.database
         try database.run("PRAGMA temp_store = FILE")
+        // What each transaction does to each object: from the first to the last kind of its changes. What is no change
+        // of an object has been counted.
         try database.run(
-            "CREATE TEMP TABLE strata_inserted (entity INTEGER, pk INTEGER, tx INTEGER, PRIMARY KEY (entity, pk)) "
-                + "WITHOUT ROWID")
-        // One that is inserted and deleted by one transaction never was there.
+            "CREATE TEMP TABLE strata_changes (tx INTEGER, entity INTEGER, pk INTEGER, first INTEGER, last INTEGER, "
+                + "PRIMARY KEY (tx, entity, pk)) WITHOUT ROWID")
         try database.run(
-            "INSERT OR IGNORE INTO temp.strata_inserted SELECT ZENTITY, ZENTITYPK, ZTRANSACTIONID FROM ACHANGE "
-                + "WHERE ZENTITY IS NOT NULL AND ZENTITYPK IS NOT NULL "
-                + "GROUP BY ZENTITY, ZENTITYPK, ZTRANSACTIONID HAVING min(ZCHANGETYPE) = 0 AND max(ZCHANGETYPE) < 2")
+            "INSERT INTO temp.strata_changes SELECT ZTRANSACTIONID, ZENTITY, ZENTITYPK, min(ZCHANGETYPE), "
+                + "max(ZCHANGETYPE) FROM ACHANGE WHERE typeof(ZTRANSACTIONID) = 'integer' "
+                + "AND typeof(ZENTITY) = 'integer' AND typeof(ZENTITYPK) = 'integer' AND ZCHANGETYPE IN (0, 1, 2) "
+                + "GROUP BY ZTRANSACTIONID, ZENTITY, ZENTITYPK")
+        // The objects that the history inserts, by the transaction that does, and whether it deletes them again. One
+        // that is inserted and deleted by one transaction never was there.
+        try database.run(
+            "CREATE TEMP TABLE strata_inserted (entity INTEGER, pk INTEGER, tx INTEGER, gone INTEGER, "
+                + "PRIMARY KEY (entity, pk)) WITHOUT ROWID")
+        try database.run(
+            "INSERT INTO temp.strata_inserted SELECT entity, pk, min(CASE WHEN first = 0 AND last < 2 THEN tx END) AS t, "
+                + "max(last) = 2 FROM temp.strata_changes GROUP BY entity, pk HAVING t IS NOT NULL")
         try database.run("CREATE INDEX temp.strata_inserted_tx ON strata_inserted (tx)")
     }
 
@@ -67,6 +78,7 @@ struct HistoryImporter {
         }
         try insertLost()
         try builder.beginHistory()
+        let replay = try Replay(importer: self)
         let transactions = try file.database.prepare(
             "SELECT Z_PK, ZTIMESTAMP, \(name("AUTHOR")), \(name("CONTEXTNAME")), \(name("PROCESSID")), "
                 + "\(name("BUNDLEID")) FROM ATRANSACTION a ORDER BY Z_PK")
@@ -85,7 +97,7 @@ struct HistoryImporter {
             try builder.beginTransaction(
                 author: try text(2), contextName: try text(3), date: Date(timeIntervalSinceReferenceDate: seconds),
                 process: try text(4) ?? "", bundle: try text(5) ?? "")
-            try replay(number, each: each)
+            try replay.run(number, each: each)
         }
     }
 
@@ -104,10 +116,8 @@ struct HistoryImporter {
     /// Objects that were there before the history begins and that it deletes: nothing but their keys is known.
     private func insertLost() throws {
         let statement = try file.database.prepare(
-            "SELECT DISTINCT c.ZENTITY, c.ZENTITYPK FROM ACHANGE c WHERE c.ZCHANGETYPE = 2 AND NOT EXISTS "
-                + "(SELECT 1 FROM ACHANGE i WHERE i.ZCHANGETYPE = 0 AND i.ZTRANSACTIONID = c.ZTRANSACTIONID "
-                + "AND i.ZENTITY = c.ZENTITY AND i.ZENTITYPK = c.ZENTITYPK) AND NOT EXISTS "
-                + "(SELECT 1 FROM temp.strata_inserted i WHERE i.entity = c.ZENTITY AND i.pk = c.ZENTITYPK)")
+            "SELECT DISTINCT entity, pk FROM temp.strata_changes c WHERE first > 0 AND last = 2 AND NOT EXISTS "
+                + "(SELECT 1 FROM temp.strata_inserted i WHERE i.entity = c.entity AND i.pk = c.pk)")
         while try statement.step() { try insertEmpty(statement, 0) }
     }
 
@@ -126,29 +136,50 @@ struct HistoryImporter {
         return try file.database.prepare("SELECT 1 FROM \(table) WHERE Z_PK = \(key)").step()
     }
 
-    private func replay(_ transaction: Int64, each: () throws -> Void) throws {
-        for plan in plans {
-            let numbers = plan.entities.keys.map(String.init).joined(separator: ", ")
-            let statement = try file.database.prepare(
-                plan.selection + " JOIN temp.strata_inserted i ON t.Z_PK = i.pk AND t.Z_ENT = i.entity "
-                    + "WHERE i.tx = \(transaction) AND i.entity IN (\(numbers))")
-            try RowImporter(file: file, plan: plan, builder: builder, account: account).insert(statement, each: each)
+    /// Inserts, changes and deletes what one transaction after the other does. Its statements are made once: to compile
+    /// them takes longer than most transactions.
+    private struct Replay {
+        let importer: HistoryImporter
+        private let insertions: [(rows: RowImporter, statement: SQLiteStatement)]
+        private let gone: SQLiteStatement
+        private let changes: SQLiteStatement
+
+        init(importer: HistoryImporter) throws {
+            self.importer = importer
+            let database = importer.file.database
+            insertions = try importer.plans.map { plan in
+                let numbers = plan.entities.keys.map(String.init).joined(separator: ", ")
+                let statement = try database.prepare(
+                    plan.selection + " JOIN temp.strata_inserted i ON t.Z_PK = i.pk AND t.Z_ENT = i.entity "
+                        + "WHERE i.tx = ? AND i.entity IN (\(numbers))")
+                let rows = RowImporter(
+                    file: importer.file, plan: plan, builder: importer.builder, account: importer.account)
+                return (rows, statement)
+            }
+            gone = try database.prepare("SELECT entity, pk FROM temp.strata_inserted WHERE tx = ? AND gone")
+            changes = try database.prepare(
+                "SELECT entity, pk, last FROM temp.strata_changes WHERE tx = ? AND first > 0")
         }
-        let gone = try file.database.prepare(
-            "SELECT i.entity, i.pk FROM temp.strata_inserted i WHERE i.tx = \(transaction) AND EXISTS (SELECT 1 FROM "
-                + "ACHANGE c WHERE c.ZENTITY = i.entity AND c.ZENTITYPK = i.pk AND c.ZCHANGETYPE = 2)")
-        while try gone.step() { try insertEmpty(gone, 0) }
-        let changes = try file.database.prepare(
-            "SELECT ZENTITY, ZENTITYPK, max(ZCHANGETYPE) FROM ACHANGE WHERE ZTRANSACTIONID = \(transaction) "
-                + "GROUP BY ZENTITY, ZENTITYPK HAVING min(ZCHANGETYPE) > 0")
-        while try changes.step() {
-            // What is not so has been counted.
-            guard let rows = changes.integer(0).flatMap({ planner.rows($0) }), let key = changes.integer(1), key > 0,
-                key < 1 << 48
-            else { continue }
-            let ref = StoreBuilder.reference(entity: rows.number, key: UInt64(key))
-            // What a batch request has taken away without a word is not there to be changed.
-            _ = changes.integer(2) == 2 ? try builder.delete(ref) : try builder.touch(ref, changed: SlotSet())
+
+        func run(_ transaction: Int64, each: () throws -> Void) throws {
+            for (rows, statement) in insertions {
+                statement.restart(with: transaction)
+                try rows.insert(statement, each: each)
+            }
+            gone.restart(with: transaction)
+            while try gone.step() { try importer.insertEmpty(gone, 0) }
+            changes.restart(with: transaction)
+            while try changes.step() {
+                // What is not so has been counted.
+                guard let rows = changes.integer(0).flatMap({ importer.planner.rows($0) }),
+                    let key = changes.integer(1), key > 0, key < 1 << 48
+                else { continue }
+                let ref = StoreBuilder.reference(entity: rows.number, key: UInt64(key))
+                // What a batch request has taken away without a word is not there to be changed.
+                _ =
+                    changes.integer(2) == 2
+                    ? try importer.builder.delete(ref) : try importer.builder.touch(ref, changed: SlotSet())
+            }
         }
     }
 }

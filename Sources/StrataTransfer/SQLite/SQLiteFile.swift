@@ -12,7 +12,7 @@ final class SQLiteFile {
     private static let noLinks: Int32 = 0x0100_0000
 
     fileprivate let library: SQLiteLibrary
-    fileprivate let database: OpaquePointer
+    let database: OpaquePointer
     private let name: String
     /// Where a copy lies that goes away with the object.
     private var temporary: URL?
@@ -207,6 +207,12 @@ final class SQLiteStatement {
     func execute() throws {
         while try step() {}
         _ = library.reset(statement)
+    }
+
+    /// Begins anew, with another value of the only parameter.
+    func restart(with value: Int64) {
+        _ = library.reset(statement)
+        bind(0, value)
     }
 
     /// Parameters are counted from 0.

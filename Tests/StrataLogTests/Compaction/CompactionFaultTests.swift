@@ -28,7 +28,7 @@ import Testing
     }
 
     private static func insert(_ store: LogStore, notes: [UInt8]) throws -> ObjectRef {
-        let key = store.allocateKeys(root: SampleSchema.person, count: 1)
+        let key = try store.allocateKeys(root: SampleSchema.person, count: 1)
         let transaction = store.makeTransaction()
         let writer = transaction.writer(for: SampleSchema.person)
         writer.beginInsert(key: key)
@@ -232,7 +232,7 @@ import Testing
     @Test(arguments: [false, true]) func anIndexThatNamesARowPastItsBlockIsNoticed(hasLargeValue: Bool) throws {
         let store = try Self.open(MemoryFileSystem(), Self.options())
         let first = try StoreTests.insert(store, 3, department: .null)[0]
-        let key = store.allocateKeys(root: SampleSchema.person, count: 1)
+        let key = try store.allocateKeys(root: SampleSchema.person, count: 1)
         let transaction = store.makeTransaction()
         let writer = transaction.writer(for: SampleSchema.person)
         writer.beginInsert(key: key)
@@ -281,7 +281,7 @@ import Testing
         var refs: [ObjectRef] = []
         for layout in [person, longer] {
             let store = try Self.open(fileSystem, Self.options(), schema: Schema(entities: [department, layout]))
-            let key = store.allocateKeys(root: person.id, count: 1)
+            let key = try store.allocateKeys(root: person.id, count: 1)
             let transaction = store.makeTransaction()
             let writer = transaction.writer(for: person.id)
             writer.beginInsert(key: key)

@@ -192,7 +192,7 @@ private final class Schedule {
                 try transaction.delete(ref, replacing: try row(ref).version)
                 changes[ref] = .some(nil)
             default:
-                let key = store.allocateKeys(root: SampleSchema.person, count: 1)
+                let key = try store.allocateKeys(root: SampleSchema.person, count: 1)
                 let new = person()
                 writer.beginInsert(key: key)
                 write(new, to: writer, notesOf: nil)

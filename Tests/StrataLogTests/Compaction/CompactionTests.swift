@@ -67,7 +67,7 @@ import Testing
         #expect(problems.isEmpty, "seed \(seed): \(problems)")
         let transaction = rebuilt.makeTransaction()
         let writer = transaction.writer(for: SampleSchema.person)
-        writer.beginInsert(key: rebuilt.allocateKeys(root: SampleSchema.person, count: 1))
+        writer.beginInsert(key: try rebuilt.allocateKeys(root: SampleSchema.person, count: 1))
         writer.endRow()
         _ = try rebuilt.commit(transaction)
         try rebuilt.close()
@@ -204,7 +204,7 @@ import Testing
         let fileSystem = SimulatedFileSystem()
         let store = try StoreWorkload.open(fileSystem, StoreWorkload.options())
         let notes = [UInt8](repeating: 7, count: 100_000)
-        let key = store.allocateKeys(root: SampleSchema.person, count: 1)
+        let key = try store.allocateKeys(root: SampleSchema.person, count: 1)
         let first = store.makeTransaction()
         let inserter = first.writer(for: SampleSchema.person)
         inserter.beginInsert(key: key)
@@ -255,7 +255,7 @@ import Testing
         var options = StoreWorkload.options()
         options.segmentMaximumBytes = 4 << 20
         let store = try StoreWorkload.open(SimulatedFileSystem(), options)
-        let key = store.allocateKeys(root: SampleSchema.person, count: 3)
+        let key = try store.allocateKeys(root: SampleSchema.person, count: 3)
         let ref = ObjectRef(entity: SampleSchema.person, key: key)
         var generator = SeededGenerator(seed: 6)
         let notes = (0..<100_000).map { _ in UInt8(truncatingIfNeeded: generator.next()) }

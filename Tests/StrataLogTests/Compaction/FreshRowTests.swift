@@ -191,7 +191,7 @@ import Testing
             for _ in 0..<600 {
                 let transaction = store.makeTransaction()
                 let writer = transaction.writer(for: Self.person)
-                writer.beginInsert(key: store.allocateKeys(root: Self.person, count: 1))
+                writer.beginInsert(key: try store.allocateKeys(root: Self.person, count: 1))
                 let notes = (0..<noteByteCount).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
                 notes.withUnsafeBytes { writer.set(6, bytes: $0) }
                 writer.endRow()
@@ -287,7 +287,7 @@ import Testing
         for _ in 0..<6 {
             let transaction = store.makeTransaction()
             let writer = transaction.writer(for: Self.person)
-            writer.beginInsert(key: store.allocateKeys(root: Self.person, count: 1))
+            writer.beginInsert(key: try store.allocateKeys(root: Self.person, count: 1))
             notes.withUnsafeBytes { writer.set(6, bytes: $0) }
             writer.endRow()
             _ = try store.commit(transaction)

@@ -21,7 +21,7 @@ import Testing
         for _ in 0..<20 {
             let transaction = store.makeTransaction()
             let writer = transaction.writer(for: SampleSchema.person)
-            let first = store.allocateKeys(root: SampleSchema.person, count: 500)
+            let first = try store.allocateKeys(root: SampleSchema.person, count: 500)
             for key in first..<first + 500 {
                 writer.beginInsert(key: key)
                 writer.set(0, String((0..<100).map { _ in Character(UnicodeScalar(UInt8(32 + generator.below(95)))) }))

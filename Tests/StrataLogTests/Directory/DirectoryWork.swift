@@ -36,7 +36,7 @@ enum DirectoryFixture {
     static func add(_ text: String, _ count: Int, to log: LogStore) throws {
         let transaction = log.makeTransaction()
         let writer = transaction.writer(for: 1)
-        let key = log.allocateKeys(root: 1, count: count)
+        let key = try log.allocateKeys(root: 1, count: count)
         for index in 0..<UInt64(count) {
             writer.beginInsert(key: key + index)
             writer.set(0, text)

@@ -76,7 +76,7 @@ import Testing
                 path, in: PosixFileSystem(), options: Self.options(.readWrite), schema: schema)
             let transaction = again.makeTransaction()
             let writer = transaction.writer(for: 9)
-            writer.beginInsert(key: again.allocateKeys(root: 9, count: 1))
+            writer.beginInsert(key: try again.allocateKeys(root: 9, count: 1))
             writer.set(0, Int64(5))
             writer.endRow()
             _ = try again.commit(transaction)

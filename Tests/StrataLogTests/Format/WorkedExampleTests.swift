@@ -40,12 +40,12 @@ import Testing
         let first = store.makeTransaction()
         first.author = "me"
         let team = first.writer(for: 1)
-        team.beginInsert(key: store.allocateKeys(root: 1, count: 1))
+        team.beginInsert(key: try store.allocateKeys(root: 1, count: 1))
         team.set(0, "Lab")
         team.endRow()
         let person = first.writer(for: 2)
         for (name, age) in [("Ada", 41), ("Grace", 36)] as [(String, Int16)] {
-            person.beginInsert(key: store.allocateKeys(root: 2, count: 1))
+            person.beginInsert(key: try store.allocateKeys(root: 2, count: 1))
             person.set(0, age)
             person.set(1, name)
             person.set(2, ObjectRef(entity: 1, key: 1))

@@ -112,12 +112,12 @@ struct WrittenLog {
         let store = log.store
         try store.setMetadata(Array("metadata".utf8))
         try log.commit("first", context: "main") { transaction in
-            for number in 0..<30 { log.insertEverything(number, transaction) }
-            for name in ["red", "blue"] { log.insertTeam(name, transaction) }
+            for number in 0..<30 { try log.insertEverything(number, transaction) }
+            for name in ["red", "blue"] { try log.insertTeam(name, transaction) }
             for number in 1...20 {
-                log.insertPerson("person \(number)", Int16(20 + number % 5), transaction, team: number % 3)
+                try log.insertPerson("person \(number)", Int16(20 + number % 5), transaction, team: number % 3)
             }
-            for number in 1...3 { log.insertPerson("manager \(number)", nil, transaction, team: 1, bonus: 0.5) }
+            for number in 1...3 { try log.insertPerson("manager \(number)", nil, transaction, team: 1, bonus: 0.5) }
         }
         try log.commit("second") { transaction in
             try log.updatePerson(1, "person one", 99, transaction, team: 2, data: largeValue)
@@ -132,8 +132,8 @@ struct WrittenLog {
         try log.commit { try log.updatePerson(5, "", 25, $0, team: 1) }
         try store.register(schema(2))
         try log.commit("adds") { transaction in
-            log.insertTeam("green", transaction, number: -1)
-            for text in ["a", "b", "c"] { log.insertNote(text, transaction) }
+            try log.insertTeam("green", transaction, number: -1)
+            for text in ["a", "b", "c"] { try log.insertNote(text, transaction) }
         }
         try store.leaveSegment { _ in true }
         try log.commit("deletes") { transaction in
@@ -147,11 +147,11 @@ struct WrittenLog {
     private static func writeMigrated(_ log: WrittenLog) throws {
         try log.commit("migrated") { transaction in
             try log.updatePerson(8, "person eight", 88, transaction, team: 2)
-            log.insertTeam("white", transaction, level: 1.25)
+            try log.insertTeam("white", transaction, level: 1.25)
         }
         try log.store.leaveSegment { _ in true }
         try log.commit("last", context: "end") { transaction in
-            log.insertPerson("newest", 30, transaction, team: 3)
+            try log.insertPerson("newest", 30, transaction, team: 3)
             try log.delete(person, 9, transaction)
         }
         try log.store.close()
@@ -171,15 +171,15 @@ struct WrittenLog {
         _ = try store.commit(transaction)
     }
 
-    private func key(_ root: UInt16) -> UInt64 { store.allocateKeys(root: root, count: 1) }
+    private func key(_ root: UInt16) throws -> UInt64 { try store.allocateKeys(root: root, count: 1) }
 
     private static func ref(team number: Int) -> ObjectRef { ObjectRef(entity: team, key: UInt64(number)) }
 
     /// A value in each slot but every seventh. So many rows lie in columns, none of which LZ4 makes shorter.
-    private func insertEverything(_ number: Int, _ transaction: WriteTransaction) {
+    private func insertEverything(_ number: Int, _ transaction: WriteTransaction) throws {
         let writer = transaction.writer(for: Self.everything)
         var random = SeededGenerator(seed: UInt64(number))
-        writer.beginInsert(key: key(Self.everything))
+        writer.beginInsert(key: try key(Self.everything))
         for (slot, kind) in ValueKind.allCases.enumerated() where (number + slot) % 7 != 0 {
             switch kind {
             case .bool: writer.set(slot, number % 3 == 0)
@@ -202,27 +202,27 @@ struct WrittenLog {
 
     private func insertTeam(
         _ name: String, _ transaction: WriteTransaction, number: Int32? = nil, level: Double? = nil
-    ) {
+    ) throws {
         let writer = transaction.writer(for: Self.team)
-        writer.beginInsert(key: key(Self.team))
+        writer.beginInsert(key: try key(Self.team))
         writer.set(0, name)
         if let number { writer.set(1, number) }
         if let level { writer.set(1, level) }
         writer.endRow()
     }
 
-    private func insertNote(_ text: String, _ transaction: WriteTransaction) {
+    private func insertNote(_ text: String, _ transaction: WriteTransaction) throws {
         let writer = transaction.writer(for: Self.note)
-        writer.beginInsert(key: key(Self.note))
+        writer.beginInsert(key: try key(Self.note))
         writer.set(0, text)
         writer.endRow()
     }
 
     private func insertPerson(
         _ name: String, _ age: Int16?, _ transaction: WriteTransaction, team: Int, bonus: Double? = nil
-    ) {
+    ) throws {
         let writer = transaction.writer(for: bonus == nil ? Self.person : Self.manager)
-        writer.beginInsert(key: key(Self.person))
+        writer.beginInsert(key: try key(Self.person))
         setPerson(name, age, writer, team: team)
         if let bonus { writer.set(4, bonus) }
         writer.endRow()

@@ -118,7 +118,7 @@ import Testing
         let before = try StoredContents(store)
         let transaction = store.makeTransaction()
         let writer = transaction.writer(for: 2)
-        let key = store.allocateKeys(root: 2, count: 1)
+        let key = try store.allocateKeys(root: 2, count: 1)
         writer.beginInsert(key: key)
         writer.set(0, "added")
         writer.endRow()

@@ -93,7 +93,7 @@ import Testing
         let store = try Self.store(rows: 1)
         let transaction = store.makeTransaction()
         let writer = transaction.writer(for: SampleSchema.person)
-        writer.beginInsert(key: store.allocateKeys(root: SampleSchema.person, count: 1))
+        writer.beginInsert(key: try store.allocateKeys(root: SampleSchema.person, count: 1))
         [UInt8](repeating: 7, count: 100_000).withUnsafeBytes { writer.set(6, bytes: $0) }
         writer.endRow()
         _ = try store.commit(transaction)
@@ -133,7 +133,7 @@ import Testing
         _ = try StoreTests.insert(store, 50, department: .null)
         try store.register(Self.migrated)
         for _ in 0..<20 {
-            let first = store.allocateKeys(root: SampleSchema.person, count: 400)
+            let first = try store.allocateKeys(root: SampleSchema.person, count: 400)
             let transaction = store.makeTransaction()
             let writer = transaction.writer(for: SampleSchema.person)
             for key in first..<first + 400 {

@@ -27,7 +27,7 @@ import Testing
             writer.set(2, "changed")
             writer.endRow()
         }
-        writer.beginInsert(key: store.allocateKeys(root: SampleSchema.person, count: 1))
+        writer.beginInsert(key: try store.allocateKeys(root: SampleSchema.person, count: 1))
         writer.set(2, "later")
         writer.endRow()
         _ = try store.commit(transaction)

@@ -81,7 +81,7 @@ import Testing
                     let version = try #require(try store.snapshot.row(row)).version
                     try transaction.delete(row, replacing: version)
                 } else {
-                    let key = store.allocateKeys(root: Self.link, count: 1)
+                    let key = try store.allocateKeys(root: Self.link, count: 1)
                     writer.beginInsert(key: key)
                     writer.set(0, pair.first)
                     writer.set(1, pair.second)
@@ -117,7 +117,7 @@ import Testing
         let writer = transaction.writer(for: Self.link)
         let end = ObjectRef(entity: 1, key: 1)
         for ends in [(end, ObjectRef.null), (.null, end), (.null, .null)] {
-            writer.beginInsert(key: store.allocateKeys(root: Self.link, count: 1))
+            writer.beginInsert(key: try store.allocateKeys(root: Self.link, count: 1))
             writer.set(0, ends.0)
             writer.set(1, ends.1)
             writer.endRow()

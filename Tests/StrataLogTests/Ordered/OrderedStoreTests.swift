@@ -212,7 +212,7 @@ import Testing
         _ = try StoreTests.insert(store, 5, department: .null)
         let early = store.makeTransaction()
         let writer = early.writer(for: SampleSchema.person)
-        writer.beginInsert(key: store.allocateKeys(root: SampleSchema.person, count: 1))
+        writer.beginInsert(key: try store.allocateKeys(root: SampleSchema.person, count: 1))
         writer.set(1, Int16(-1))
         writer.endRow()
         try store.maintain([Self.byAge])
@@ -266,7 +266,7 @@ import Testing
             let transaction = store.makeTransaction()
             let writer = transaction.writer(for: SampleSchema.person)
             for name in names {
-                writer.beginInsert(key: store.allocateKeys(root: SampleSchema.person, count: 1))
+                writer.beginInsert(key: try store.allocateKeys(root: SampleSchema.person, count: 1))
                 writer.set(0, name)
                 writer.endRow()
             }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct RowReaderTests {
     private static func insert(_ numbers: Range<Int>, _ store: LogStore) throws -> [ObjectRef] {
-        let first = store.allocateKeys(root: SampleSchema.person, count: numbers.count)
+        let first = try store.allocateKeys(root: SampleSchema.person, count: numbers.count)
         let transaction = store.makeTransaction()
         let writer = transaction.writer(for: SampleSchema.person)
         for number in numbers {

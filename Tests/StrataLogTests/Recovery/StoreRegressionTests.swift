@@ -8,7 +8,7 @@ import Testing
 /// Ways in which data was once lost. Each test says how it failed and what was lost.
 @Suite struct StoreRegressionTests {
     private func insert(_ store: LogStore, noteBytes: Int) throws -> ObjectRef {
-        let key = store.allocateKeys(root: SampleSchema.person, count: 1)
+        let key = try store.allocateKeys(root: SampleSchema.person, count: 1)
         let transaction = store.makeTransaction()
         let writer = transaction.writer(for: SampleSchema.person)
         writer.beginInsert(key: key)
@@ -57,7 +57,7 @@ import Testing
         let count = 3_000
         let inserts = store.makeTransaction()
         for entity in [UInt16(1), 2] {
-            let first = store.allocateKeys(root: entity, count: count)
+            let first = try store.allocateKeys(root: entity, count: count)
             let writer = inserts.writer(for: entity)
             for key in first..<first + UInt64(count) {
                 writer.beginInsert(key: key)

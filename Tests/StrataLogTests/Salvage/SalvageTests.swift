@@ -46,7 +46,7 @@ import Testing
         #expect(try contents(saved) == expected, "seed \(seed)")
         #expect(try saved.verify().problems.isEmpty, "seed \(seed)")
         let newest = workload.model.newest.keys.map(\.key).max() ?? 0
-        #expect(saved.allocateKeys(root: SampleSchema.person, count: 1) > newest, "seed \(seed)")
+        #expect(try saved.allocateKeys(root: SampleSchema.person, count: 1) > newest, "seed \(seed)")
         try saved.close()
     }
 

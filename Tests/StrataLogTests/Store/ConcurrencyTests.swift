@@ -42,7 +42,7 @@ import Testing
     @discardableResult
     private static func insert(_ store: LogStore, number: Int) throws(StoreError) -> (ref: ObjectRef, sequence: UInt64)
     {
-        let key = store.allocateKeys(root: SampleSchema.person, count: 1)
+        let key = try store.allocateKeys(root: SampleSchema.person, count: 1)
         let transaction = store.makeTransaction()
         let writer = transaction.writer(for: SampleSchema.person)
         writer.beginInsert(key: key)

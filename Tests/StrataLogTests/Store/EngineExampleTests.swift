@@ -13,7 +13,7 @@ import Testing
         let store = try LogStore.open("/store", in: fileSystem, schema: schema)
         let transaction = store.makeTransaction()
         let books = transaction.writer(for: 1)
-        let key = store.allocateKeys(root: 1, count: 1)
+        let key = try store.allocateKeys(root: 1, count: 1)
         books.beginInsert(key: key)
         books.set(0, "The Dispossessed")
         books.set(1, Int64(341))

@@ -33,7 +33,7 @@ enum SampleSchema {
     }
 
     static func insert(_ store: LogStore, _ count: Int, department: ObjectRef) throws -> [ObjectRef] {
-        let first = store.allocateKeys(root: SampleSchema.person, count: count)
+        let first = try store.allocateKeys(root: SampleSchema.person, count: count)
         let transaction = store.makeTransaction()
         transaction.author = "tests"
         let writer = transaction.writer(for: SampleSchema.person)
@@ -53,7 +53,7 @@ enum SampleSchema {
     }
 
     static func makeDepartment(_ store: LogStore) throws -> ObjectRef {
-        let key = store.allocateKeys(root: SampleSchema.department, count: 1)
+        let key = try store.allocateKeys(root: SampleSchema.department, count: 1)
         let transaction = store.makeTransaction()
         let writer = transaction.writer(for: SampleSchema.department)
         writer.beginInsert(key: key)
@@ -195,7 +195,7 @@ enum SampleSchema {
         let writer = transaction.writer(for: SampleSchema.person)
         let text = String(repeating: "large value ", count: 100_000)
         let data = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) }
-        let key = store.allocateKeys(root: SampleSchema.person, count: 1)
+        let key = try store.allocateKeys(root: SampleSchema.person, count: 1)
         writer.beginInsert(key: key)
         writer.set(0, text)
         data.withUnsafeBytes { writer.set(6, bytes: $0) }

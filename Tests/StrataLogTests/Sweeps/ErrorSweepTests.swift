@@ -75,7 +75,7 @@ import Testing
             }
             let transaction = store.makeTransaction()
             let writer = transaction.writer(for: SampleSchema.person)
-            let key = store.allocateKeys(root: SampleSchema.person, count: 2)
+            let key = try store.allocateKeys(root: SampleSchema.person, count: 2)
             for offset in 0..<2 {
                 nextName += 1
                 let notes = [UInt8](repeating: UInt8(truncatingIfNeeded: nextName), count: large ? 40_000 : 300)
@@ -153,7 +153,7 @@ import Testing
         #expect(try store.verify().problems.isEmpty, "\(hint): verify found damage")
         let transaction = store.makeTransaction()
         let writer = transaction.writer(for: SampleSchema.person)
-        writer.beginInsert(key: store.allocateKeys(root: SampleSchema.person, count: 1))
+        writer.beginInsert(key: try store.allocateKeys(root: SampleSchema.person, count: 1))
         writer.endRow()
         _ = try store.commit(transaction)
         try store.close()

@@ -316,7 +316,7 @@ final class StoreWorkload {
                 contents[ref] = nil
             default:
                 let person = randomPerson()
-                let key = store.allocateKeys(root: SampleSchema.person, count: 1)
+                let key = try store.allocateKeys(root: SampleSchema.person, count: 1)
                 writer.beginInsert(key: key)
                 write(person, to: writer)
                 contents[ObjectRef(entity: SampleSchema.person, key: key)] = person

@@ -55,7 +55,7 @@ import Testing
 
     @discardableResult
     private static func insert(_ store: LogStore, _ person: Person) throws -> ObjectRef {
-        let key = store.allocateKeys(root: SampleSchema.person, count: 1)
+        let key = try store.allocateKeys(root: SampleSchema.person, count: 1)
         let transaction = store.makeTransaction()
         let writer = transaction.writer(for: SampleSchema.person)
         writer.beginInsert(key: key)
@@ -153,7 +153,7 @@ import Testing
                 mail: Bool.random(using: &random) ? "\(Int.random(in: 0..<8, using: &random))" : nil)
             let kind = Int.random(in: 0..<4, using: &random)
             guard kind > 1, let index = untouched.indices.randomElement(using: &random) else {
-                let key = store.allocateKeys(root: SampleSchema.person, count: 1)
+                let key = try store.allocateKeys(root: SampleSchema.person, count: 1)
                 writer.beginInsert(key: key)
                 write(person, writer)
                 next[ObjectRef(entity: SampleSchema.person, key: key)] = person

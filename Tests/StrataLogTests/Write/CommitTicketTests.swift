@@ -52,10 +52,12 @@ import Testing
     }
 
     /// A transaction that inserts a department; its key.
-    private static func department(_ store: LogStore) -> (transaction: WriteTransaction, ref: ObjectRef) {
+    private static func department(
+        _ store: LogStore
+    ) throws(StoreError) -> (transaction: WriteTransaction, ref: ObjectRef) {
         let transaction = store.makeTransaction()
         let writer = transaction.writer(for: SampleSchema.department)
-        let key = store.allocateKeys(root: SampleSchema.department, count: 1)
+        let key = try store.allocateKeys(root: SampleSchema.department, count: 1)
         writer.beginInsert(key: key)
         writer.set(0, "Research")
         writer.endRow()
@@ -66,8 +68,8 @@ import Testing
     private static func start(_ store: LogStore, _ ticket: CommitTicket, _ outcome: Outcome) {
         outcome.done.enter()
         Thread {
-            let (transaction, ref) = department(store)
             do throws(StoreError) {
+                let (transaction, ref) = try department(store)
                 _ = try store.commit(transaction, ticket: ticket)
                 outcome.result.withLock { $0 = .success(ref) }
             } catch {
@@ -117,7 +119,7 @@ import Testing
         #expect(leader.error == nil && other.error == nil)
         #expect(store.snapshot.count(entity: SampleSchema.department) == 2 && store.snapshot.sequence == 2)
         // The store goes on.
-        _ = try store.commit(Self.department(store).transaction)
+        _ = try store.commit(try Self.department(store).transaction)
         #expect(store.snapshot.count(entity: SampleSchema.department) == 3)
         try store.close()
     }
@@ -154,7 +156,7 @@ import Testing
         let rows = Mutex(0)
         DispatchQueue.concurrentPerform(iterations: 8) { thread in
             for round in 0..<25 {
-                let (transaction, ref) = Self.department(store)
+                guard let (transaction, ref) = try? Self.department(store) else { continue }
                 let ticket = CommitTicket()
                 if (thread + round) % 2 == 0 {
                     DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(round * 20)) {

@@ -17,10 +17,10 @@ import Testing
     /// A transaction that inserts a department and holds conflict keys as of a snapshot.
     private static func transaction(
         _ store: LogStore, _ keys: [ConflictKey], asOf sequence: UInt64
-    ) -> WriteTransaction {
+    ) throws(StoreError) -> WriteTransaction {
         let transaction = store.makeTransaction()
         let writer = transaction.writer(for: SampleSchema.department)
-        writer.beginInsert(key: store.allocateKeys(root: SampleSchema.department, count: 1))
+        writer.beginInsert(key: try store.allocateKeys(root: SampleSchema.department, count: 1))
         writer.set(0, "Research")
         writer.endRow()
         for key in keys { transaction.hold(key, asOf: sequence) }
@@ -29,9 +29,8 @@ import Testing
 
     /// What the commit is refused with; nil if it succeeds.
     private static func refusal(_ store: LogStore, _ keys: [ConflictKey], asOf sequence: UInt64) -> StoreError? {
-        let transaction = transaction(store, keys, asOf: sequence)
         do {
-            _ = try store.commit(transaction)
+            _ = try store.commit(try transaction(store, keys, asOf: sequence))
             return nil
         } catch {
             return error
@@ -94,14 +93,14 @@ import Testing
     @Test func whatIsReferredToMustExist() throws {
         let store = try Self.open()
         let department = try StoreTests.makeDepartment(store)
-        let first = Self.transaction(store, [], asOf: 0)
+        let first = try Self.transaction(store, [], asOf: 0)
         first.requireExistence(of: department)
         _ = try store.commit(first)
         let version = try #require(try store.snapshot.row(department)).version
         let deletion = store.makeTransaction()
         try deletion.delete(department, replacing: version)
         _ = try store.commit(deletion)
-        let second = Self.transaction(store, [], asOf: 0)
+        let second = try Self.transaction(store, [], asOf: 0)
         second.requireExistence(of: department)
         let error = #expect(throws: StoreError.self) { try store.commit(second) }
         #expect(error?.conflicts == [department])

@@ -10,7 +10,7 @@ import Testing
 /// Failed flushes and writes that once lost data or kept it from being read: each test shows the way it happened.
 @Suite struct FailedFlushTests {
     static func insert(_ store: LogStore, name: String, noteBytes: Int = 0) throws -> ObjectRef {
-        let key = store.allocateKeys(root: SampleSchema.person, count: 1)
+        let key = try store.allocateKeys(root: SampleSchema.person, count: 1)
         let transaction = store.makeTransaction()
         let writer = transaction.writer(for: SampleSchema.person)
         writer.beginInsert(key: key)
@@ -152,7 +152,7 @@ import Testing
     }
 
     private static func commitLargeValue(slot: Int, to store: LogStore) throws -> ObjectRef {
-        let key = store.allocateKeys(root: SampleSchema.person, count: 1)
+        let key = try store.allocateKeys(root: SampleSchema.person, count: 1)
         let transaction = store.makeTransaction()
         let writer = transaction.writer(for: SampleSchema.person)
         writer.beginInsert(key: key)

@@ -16,7 +16,7 @@ import Testing
 
     @discardableResult
     private static func insert(_ store: LogStore, noteBytes: Int = 0) throws -> ObjectRef {
-        let key = store.allocateKeys(root: SampleSchema.person, count: 1)
+        let key = try store.allocateKeys(root: SampleSchema.person, count: 1)
         let transaction = store.makeTransaction()
         let writer = transaction.writer(for: SampleSchema.person)
         writer.beginInsert(key: key)

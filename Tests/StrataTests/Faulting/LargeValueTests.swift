@@ -58,6 +58,39 @@ import Testing
         }
     }
 
+    /// What is longer than a value may be is refused by the save, before anything of it is copied, and can be taken
+    /// back.
+    @Test(arguments: StoreKind.allCases) func whatIsLongerThanTheLargestValueIsRefused(_ kind: StoreKind) throws {
+        let count = (512 << 20) + 1
+        let zeros = try #require(mmap(nil, count, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))
+        try #require(zeros != MAP_FAILED)
+        let data = Data(bytesNoCopy: zeros, count: count, deallocator: .unmap)
+        let store = try TestStore(kind, GraphModel.everything())
+        let context = store.context()
+        func refusal(_ body: () throws -> Void) {
+            let error = #expect(throws: CocoaError.self) { try body() }
+            #expect(error?.code == .persistentStoreSave)
+            let text = error?.localizedDescription ?? ""
+            #expect(text.contains("a value of \(count) bytes: the log takes at most \(512 << 20)"), "\(text)")
+        }
+        try context.performAndWait {
+            let thing = insert("Thing", context).set(["string": "kept", "data": data])
+            refusal { try context.save() }
+            thing.setValue(nil, forKey: "data")
+            try context.save()
+            thing.setValue(data, forKey: "data")
+            refusal { try context.save() }
+            context.rollback()
+            refusal {
+                try context.execute(NSBatchInsertRequest(entityName: "Thing", objects: [["data": data]]))
+            }
+            let update = NSBatchUpdateRequest(entityName: "Thing")
+            update.propertiesToUpdate = ["data": data]
+            refusal { try context.execute(update) }
+            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Thing")) == 1)
+        }
+    }
+
     @Test func atMostSoMuchIsKept() {
         func location(_ number: Int, _ byteCount: Int) -> ExternalValue {
             ExternalValue(

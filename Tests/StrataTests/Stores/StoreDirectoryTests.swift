@@ -18,7 +18,7 @@ import Testing
         for _ in 0..<3 {
             let transaction = log.makeTransaction()
             let writer = transaction.writer(for: 1)
-            writer.beginInsert(key: log.allocateKeys(root: 1, count: 1))
+            writer.beginInsert(key: try log.allocateKeys(root: 1, count: 1))
             writer.set(0, text)
             writer.endRow()
             _ = try log.commit(transaction)

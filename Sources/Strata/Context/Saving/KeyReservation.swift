@@ -57,7 +57,7 @@ struct KeyReservation {
         run.end(counting: &spaces)
         for index in spaces.indices {
             let handle = registry.handles[Int(spaces[index].store) - 1]
-            spaces[index].next = handle.log.allocateKeys(
+            spaces[index].next = try handle.allocateKeys(
                 root: handle.map.root(at: spaces[index].root), count: spaces[index].count)
         }
         run = KeyRun()

@@ -213,7 +213,7 @@ final class LinkChanges {
             let writer = transaction.writer(for: number)
             let ordered = entries.sorted { ($0.key.first, $0.key.second) < ($1.key.first, $1.key.second) }
             let created = ordered.count { $0.value.stored == nil && !$0.value.isRemoved }
-            var key = created > 0 ? ending.handle.log.allocateKeys(root: number, count: created) : 0
+            var key = created > 0 ? try ending.handle.allocateKeys(root: number, count: created) : 0
             for (ends, link) in ordered {
                 if let row = link.stored {
                     if link.isRemoved {

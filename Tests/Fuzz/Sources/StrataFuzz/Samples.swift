@@ -36,7 +36,7 @@ enum Samples {
         try store.maintain([OrderedTargets.definition])
         let insertion = store.makeTransaction()
         insertion.author = "author"
-        let first = store.allocateKeys(root: 2, count: rows)
+        let first = try store.allocateKeys(root: 2, count: rows)
         let writer = insertion.writer(for: 2)
         for key in first..<first + UInt64(rows) { write(key, writer, large: large) }
         _ = try store.commit(insertion)

@@ -115,7 +115,7 @@ enum StoreTargets {
     private static func commit(_ store: LogStore) throws {
         let transaction = store.makeTransaction()
         let writer = transaction.writer(for: 2)
-        writer.beginInsert(key: store.allocateKeys(root: 2, count: 1))
+        writer.beginInsert(key: try store.allocateKeys(root: 2, count: 1))
         writer.set(0, "new")
         writer.set(4, ObjectRef(entity: 1, key: 1))
         writer.endRow()

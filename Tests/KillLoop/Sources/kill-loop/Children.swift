@@ -44,7 +44,7 @@ enum Children {
                 Plan.write(key: key, sequence: sequence, to: writer)
                 kept.append(key)
             }
-            let first = store.allocateKeys(root: Plan.entity, count: steps.inserts)
+            let first = try store.allocateKeys(root: Plan.entity, count: steps.inserts)
             for key in first..<first + UInt64(steps.inserts) {
                 writer.beginInsert(key: key)
                 Plan.write(key: key, sequence: sequence, to: writer)

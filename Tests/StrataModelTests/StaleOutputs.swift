@@ -1,0 +1,1 @@
+../../Plugins/StrataModel/StaleOutputs.swift
