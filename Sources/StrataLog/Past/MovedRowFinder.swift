@@ -1,10 +1,10 @@
 /// Finds rows that compaction moved while they were live, and that were replaced or deleted later: no index names them
 /// any more, and the record of the transaction that wrote them is gone.
-struct MovedRowFinder {
+package struct MovedRowFinder {
     private let snapshot: Snapshot
 
     /// - Parameter snapshot: how far the log is read.
-    init(snapshot: Snapshot) {
+    package init(snapshot: Snapshot) {
         self.snapshot = snapshot
     }
 
@@ -15,7 +15,7 @@ struct MovedRowFinder {
     /// - Throws: `.io`, `.corruption`, and what the body throws.
     /// - Complexity: reads the headers of the log from the first of the transactions on, and of the rows that
     ///   compaction wrote since those whose keys may be wanted.
-    func find(
+    package func find(
         _ wanted: [ObjectRef: UInt64], _ body: (Row) throws(StoreError) -> Void
     ) throws(StoreError) -> [ObjectRef: UInt64] {
         var wanted = wanted

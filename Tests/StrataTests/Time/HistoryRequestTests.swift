@@ -322,8 +322,10 @@ import Testing
         }
     }
 
-    /// A relationship that is to-many at both ends is a change of both objects.
-    @Test(arguments: StoreKind.allCases) func linksAreUpdatesOfBothEnds(_ kind: StoreKind) throws {
+    /// A relationship that is to-many at both ends is a change of both objects, also when compaction has moved or
+    /// removed what says so.
+    @Test(arguments: StoreKind.allCases, [false, true])
+    func linksAreUpdatesOfBothEnds(_ kind: StoreKind, isCompacted: Bool) throws {
         let store = try TestStore(kind)
         let context = store.context()
         let viewer = store.context()
@@ -346,6 +348,7 @@ import Testing
             try context.save()
             context.delete(second)
             try context.save()
+            if isCompacted { try store.coordinator.persistentStores.forEach { try store.coordinator.compact($0) } }
             let all = try transactions(Request.fetchHistory(after: everything), context)
             func told(_ index: Int) -> Set<String> {
                 Set(

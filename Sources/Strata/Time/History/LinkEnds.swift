@@ -63,15 +63,21 @@ struct LinkEnds {
                 let sequence = group.kind == .delete ? group.replacedSequences[index] : entry.sequence
                 refs[sequence, default: []].append(ObjectRef(entity: group.entity, key: key))
             }
-            var finder = RowFinder(snapshot: snapshot)
-            for (sequence, refs) in refs.sorted(by: { $0.key < $1.key }) {
-                _ = try finder.find(refs, of: sequence) { row throws(StoreError) in
-                    for side in 0...1 {
-                        guard let end = try ends.end(row, side) else { continue }
-                        linked[end.ref, default: []].insert(end.relationship.description)
-                    }
+            func add(_ row: Row) throws(StoreError) {
+                for side in 0...1 {
+                    guard let end = try ends.end(row, side) else { continue }
+                    linked[end.ref, default: []].insert(end.relationship.description)
                 }
             }
+            var finder = RowFinder(snapshot: snapshot)
+            var moved: [ObjectRef: UInt64] = [:]
+            for (sequence, refs) in refs.sorted(by: { $0.key < $1.key }) {
+                for ref in try finder.find(refs, of: sequence, add) {
+                    // Compaction has moved it. Whatever else has become of a link since, its ends are the same.
+                    if let row = try snapshot.row(ref) { try add(row) } else { moved[ref] = sequence }
+                }
+            }
+            if !moved.isEmpty { _ = try MovedRowFinder(snapshot: snapshot).find(moved, add) }
         }
         return linked
     }
