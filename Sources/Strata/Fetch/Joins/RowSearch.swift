@@ -207,7 +207,7 @@ struct RowSearch {
         guard !snapshot.orderedIndexes.isEmpty else { return nil }
         let planner = IndexPlanner(handle, snapshot, { predicate }, compiled, root: root, entities: numbers)
         return try mappingErrors { () throws(StoreError) in
-            try planner.usingIndex { choice throws(StoreError) in
+            try planner.usingIndex(.rows) { choice throws(StoreError) in
                 choice.estimated <= maximum ? (choice, try choice.refs(of: entities, turn?.control)) : nil
             }
         }

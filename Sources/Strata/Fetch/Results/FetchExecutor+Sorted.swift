@@ -19,15 +19,19 @@ extension FetchExecutor {
         if isUnlimited, !overlay.isEmpty { return nil }
         let (limit, isTooMany) = end.addingReportingOverflow(overlay.stored.count)
         let rowLimit = isUnlimited || isTooMany ? Int.max : limit
+        // Changes may come before what the offset ends at.
+        let offset = overlay.isEmpty ? plan.offset : 0
         let store = stores[0]
         try turn?.begin()
         defer { turn?.leave() }
         let scan = StoreScan(plan, store, needsRow: false, context: context, report: report, turn: turn)
-        let found = try scan.firstByIndex(sorts, limit: rowLimit) {
+        let found = try scan.firstByIndex(sorts, offset: offset, limit: rowLimit - offset) {
             if plan.prepared.isIndexedPage { context.coordinator?.plans.note($0, for: plan, in: store.snapshot) }
         }
-        if let refs = found {
-            return try matches(refs, store, scan.scope, withKeys: !overlay.isEmpty)
+        if let found {
+            var stored = try matches(found.refs, store, scan.scope, withKeys: !overlay.isEmpty)
+            stored.skipped = found.skipped
+            return stored
         }
         guard let columns = try scan.columnScan(reading: sorts.map(\.slot)) else { return nil }
         var rows = SortedRows(sorts, limit: rowLimit, control)

@@ -98,7 +98,7 @@ struct StoreScan {
             if let choice = prepared.choice { report.note(choice) } else { report.note(.semiJoin) }
             return scan.over(candidates, prepared.predicate)
         }
-        return try usingIndex(prepared.predicate) { choice throws(StoreError) in
+        return try usingIndex(prepared.predicate, .rows) { choice throws(StoreError) in
             let refs = try choice.refs(of: entities, turn?.control)
             report.note(choice)
             return scan.over(refs, choice.residual)
