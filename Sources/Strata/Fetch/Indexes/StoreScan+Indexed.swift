@@ -93,7 +93,7 @@ extension StoreScan {
         _ choice: IndexChoice, limit: Int, _ refs: inout [ObjectRef]
     ) throws(StoreError) {
         let scan = CompiledScan(
-            scope.handle, scope.snapshot, choice.residual, root: search.root, entities: entities
+            scope.handle, scope.snapshot, choice.residual, root: search.root, plan.shape, entities: entities
         ).over([], choice.residual)
         var test = ResidualTest(
             scan, ColumnEvaluator(scope.handle.log, scope.snapshot, turn?.control), limit: limit, turn?.control)

@@ -83,7 +83,7 @@ extension FetchExecutor {
         do {
             switch part {
             case .block(let block): return Row(block: block, index: Int(entry.row))
-            case .rowGroup(let rowGroup): return try scope.rows.row(at: rowGroup.location(Int(entry.row)))
+            case .rowGroup(let columns): return try scope.rows.row(at: columns.rowGroup.location(Int(entry.row)))
             }
         } catch {
             throw StoreFailure.cocoaError(error, reading: scope.handle)

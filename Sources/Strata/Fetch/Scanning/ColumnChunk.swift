@@ -100,11 +100,11 @@ final class ColumnChunkBuilder {
             let expected = (heapCount + byteCount) * rowCount / (count + rows.count) * 9 / 8 + 64
             guard grow(max(heapCount + byteCount, expected)) else { return false }
         }
-        guard let heap else { return false }
         let offsets = values.assumingMemoryBound(to: UInt32.self) + count
         let difference = UInt32(heapCount) &- start
         for (index, row) in rows.enumerated() { offsets[index + 1] = source[row + 1] &+ difference }
-        (heap + heapCount).copyMemory(from: view.heap + Int(start), byteCount: byteCount)
+        // Rows without a byte need no heap.
+        if let heap { (heap + heapCount).copyMemory(from: view.heap + Int(start), byteCount: byteCount) }
         heapCount += byteCount
         return true
     }
@@ -121,15 +121,30 @@ final class ColumnChunkBuilder {
         return true
     }
 
-    private func appendNulls(_ view: ColumnView, _ rows: Range<Int>) {
-        let bits: UnsafeMutablePointer<UInt8>
-        if let nulls {
-            bits = nulls
+    /// Takes in rows that do not have the column: they are null.
+    func appendNothing(_ more: Int) {
+        precondition(count + more <= rowCount, "rows out of range")
+        if width > 0 {
+            (values + count * width).initializeMemory(as: UInt8.self, repeating: 0, count: more * width)
         } else {
-            let byteCount = (rowCount + 7) / 8
-            bits = pages.allocate(byteCount).initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
-            nulls = bits
+            let offsets = values.assumingMemoryBound(to: UInt32.self) + count
+            for index in 0..<more { offsets[index + 1] = UInt32(heapCount) }
         }
+        let bits = nullBits()
+        for row in count..<count + more { bits[row >> 3] |= 1 << UInt8(row & 7) }
+        count += more
+    }
+
+    private func nullBits() -> UnsafeMutablePointer<UInt8> {
+        if let nulls { return nulls }
+        let byteCount = (rowCount + 7) / 8
+        let bits = pages.allocate(byteCount).initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
+        nulls = bits
+        return bits
+    }
+
+    private func appendNulls(_ view: ColumnView, _ rows: Range<Int>) {
+        let bits = nullBits()
         for (index, row) in rows.enumerated() where view.isNull(row) {
             bits[(count + index) >> 3] |= 1 << UInt8((count + index) & 7)
         }

@@ -51,13 +51,10 @@ struct SortedRows {
             }
         }
         let first = sorts[0]
-        try rowGroup.forEach { index, row, key in
+        try rowGroup.forEachRef { index, row, ref in
             let code = first.code(columns[index * sorts.count], row)
             if code > bound { return }
-            entries.append(
-                Entry(
-                    code: code, ref: ObjectRef(entity: parts[index].entity, key: key), part: Int32(index),
-                    row: Int32(row)))
+            entries.append(Entry(code: code, ref: ref, part: Int32(index), row: Int32(row)))
             if entries.count >= most {
                 try shorten(&entries)
                 bound = min(bound, entries.last?.code ?? .max)

@@ -92,7 +92,7 @@ struct StoreScan {
             try search.narrowToKeys(&prepared)
         }
         let scan = CompiledScan(
-            scope.handle, scope.snapshot, prepared.predicate, root: search.root, entities: entities,
+            scope.handle, scope.snapshot, prepared.predicate, root: search.root, plan.shape, entities: entities,
             reading: slots)
         if let candidates = prepared.candidates {
             if let choice = prepared.choice { report.note(choice) } else { report.note(.semiJoin) }
@@ -128,7 +128,7 @@ struct StoreScan {
         guard compiled.program.hasToManyJoins else { return nil }
         let prepared = try search.prepare(compiled, among: search.existing(refs))
         let scan = CompiledScan(
-            scope.handle, scope.snapshot, prepared.predicate, root: search.root, entities: entities)
+            scope.handle, scope.snapshot, prepared.predicate, root: search.root, plan.shape, entities: entities)
         return scan.over(prepared.candidates ?? [], prepared.predicate)
     }
 
