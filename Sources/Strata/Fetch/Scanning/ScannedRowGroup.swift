@@ -18,12 +18,16 @@ final class ScannedRowGroup {
     /// The part's rows, if it has column chunks.
     private var gathered: RowGroup?
     private var bits: [RowBits] = []
+    private let handle: StoreHandle
+    private let control: RequestControl?
     private let words: UnsafeMutablePointer<UInt64>
 
     init(
         _ runs: [RowRun], _ scan: CompiledScan, _ evaluator: ColumnEvaluator
     ) throws(StoreError) {
         self.runs = runs
+        handle = scan.handle
+        control = evaluator.control
         var cachedBlocks: Int?
         do {
             let answer = try scan.rowGroups?.rowGroup(
@@ -126,6 +130,34 @@ final class ScannedRowGroup {
     @inline(__always)
     func forEachRow(inPart index: Int, _ body: (Int) -> Void) {
         bits[index].forEach(in: 0..<parts[index].rowCount, body)
+    }
+
+    /// A part's column with the values of matches, also those that lie out of line; with what the view lies in, unless
+    /// that is the part.
+    ///
+    /// - Throws: `NotCompiled` when the values are too long to be held together.
+    func column(_ slot: Int, ofPart index: Int) throws -> (view: ColumnView, owner: ColumnChunk?) {
+        let column = try parts[index].column(slot)
+        guard column.externals != nil else { return (column, nil) }
+        let rows = bits[index]
+        guard (0..<column.rowCount).contains(where: { column.isExternal($0) && rows.contains($0) }) else {
+            return (column, nil)
+        }
+        let builder = ColumnChunkBuilder(column.kind, rowCount: column.rowCount, handle.columnChunks.pages)
+        var taken = 0
+        for row in 0..<column.rowCount where column.isExternal(row) {
+            guard builder.append(column, taken..<row) else { throw NotCompiled() }
+            if rows.contains(row) {
+                try control?.checkRead()
+                guard builder.append(try handle.log.read(column.external(row))) else { throw NotCompiled() }
+            } else {
+                builder.appendNothing(1)
+            }
+            taken = row + 1
+        }
+        guard builder.append(column, taken..<column.rowCount) else { throw NotCompiled() }
+        let chunk = ColumnChunk(builder, [])
+        return (chunk.view, chunk)
     }
 
     /// Calls the body with each run that may have matches: its position, the index of its part, and its rows there.
