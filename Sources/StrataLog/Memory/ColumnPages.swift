@@ -22,15 +22,16 @@ package final class ColumnPages: Sendable {
 }
 
 extension ColumnView {
-    /// A view of values that lie in memory of the caller's, in the form of a block's, none of them out of line.
+    /// A view of values that lie in memory of the caller's, in the form of a block's.
     ///
     /// - Parameters:
     ///   - values: of variable kinds, the offsets into `heap`.
     ///   - nulls: a bit for each row; nil when none is null.
+    ///   - externals: a bit for each row whose value lies out of line; nil when none does.
     package init(
         over kind: ValueKind, rows: Int, values: UnsafeRawPointer, heap: UnsafeRawPointer,
-        nulls: UnsafePointer<UInt8>?
+        nulls: UnsafePointer<UInt8>?, externals: UnsafePointer<UInt8>?
     ) {
-        self.init(kind: kind, rows: rows, values: values, heap: heap, nulls: nulls, externals: nil)
+        self.init(kind: kind, rows: rows, values: values, heap: heap, nulls: nulls, externals: externals)
     }
 }

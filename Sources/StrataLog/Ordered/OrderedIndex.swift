@@ -112,7 +112,7 @@ public final class OrderedIndex: Sendable {
         in range: OrderedRange, descending: Bool = false, _ body: (ObjectRef) throws(StoreError) -> Bool
     ) throws(StoreError) -> Bool {
         if range.isEmpty { return true }
-        if descending { return try forEachDescending(in: range, body) }
+        if descending { return try forEachDescending(in: range, passing: 0, body) }
         return try forEachEntry(in: range) { entry throws(StoreError) in try body(OrderedBlock.ref(entry)) }
     }
 
@@ -179,10 +179,22 @@ public final class OrderedIndex: Sendable {
     /// More objects with equal values than this are read a second time, upwards, instead of being kept.
     private static let groupMaximumCount = 64
 
-    private func forEachDescending(
-        in range: OrderedRange, _ body: (ObjectRef) throws(StoreError) -> Bool
+    /// Hands out the objects of a range against the order of the index, but for the first ones: large groups of equal
+    /// values among those are counted, the others read.
+    func forEachDescending(
+        in range: OrderedRange, passing passed: Int, _ body: (ObjectRef) throws(StoreError) -> Bool
     ) throws(StoreError) -> Bool {
-        var range = range
+        var (range, left) = (range, passed)
+        func handOut(_ group: [ObjectRef]) throws(StoreError) -> Bool {
+            for ref in group.reversed() {
+                if left > 0 {
+                    left -= 1
+                } else if try !body(ref) {
+                    return false
+                }
+            }
+            return true
+        }
         while true {
             var merge = try OrderedMerge(lists, in: range, descending: true)
             var values: [UInt8] = []
@@ -192,7 +204,7 @@ public final class OrderedIndex: Sendable {
                 if net <= 0 { continue }
                 let own = UnsafeRawBufferPointer(rebasing: entry.dropLast(OrderedBlock.refByteCount))
                 if group.isEmpty || values.withUnsafeBytes({ OrderedBytes.compare($0, own) != 0 }) {
-                    for ref in group.reversed() where try !body(ref) { return false }
+                    guard try handOut(group) else { return false }
                     group.removeAll(keepingCapacity: true)
                     values.removeAll(keepingCapacity: true)
                     values.append(contentsOf: own)
@@ -203,18 +215,16 @@ public final class OrderedIndex: Sendable {
                     break
                 }
             }
-            guard isLarge else {
-                for ref in group.reversed() where try !body(ref) { return false }
-                return true
-            }
+            guard isLarge else { return try handOut(group) }
             // The rest of the range may begin or end in the middle of the group.
-            var part = OrderedRange(prefix: values)
-            if part.lower.lexicographicallyPrecedes(range.lower) { part.lower = range.lower }
-            if let upper = range.upper, part.upper.map({ upper.lexicographicallyPrecedes($0) }) ?? true {
-                part.upper = upper
+            let part = OrderedRange(prefix: values).clamped(to: range)
+            let count = left > 0 ? try count(in: part) : 0
+            if left > 0, left >= count {
+                left -= count
+            } else {
+                guard try forEachAscending(in: part, skipping: left, body) else { return false }
+                left = 0
             }
-            let goesOn = try forEachEntry(in: part) { entry throws(StoreError) in try body(OrderedBlock.ref(entry)) }
-            guard goesOn else { return false }
             range.upper = values
             if range.isEmpty { return true }
         }

@@ -175,6 +175,24 @@ final class OrderedList: @unchecked Sendable {
         return index < block.count ? Position(block: low - 1, index: index) : Position(block: low, index: 0)
     }
 
+    /// How many blocks come before the first of which something does not hold: it holds of none behind that.
+    ///
+    /// - Complexity: O(log n) questions.
+    func blockCount(where holds: (Int) throws(StoreError) -> Bool) throws(StoreError) -> Int {
+        var low = 0
+        var rest = blockCount
+        while rest > 0 {
+            let half = rest >> 1
+            if try holds(low + half) {
+                low += half + 1
+                rest -= half + 1
+            } else {
+                rest = half
+            }
+        }
+        return low
+    }
+
     /// Where the first entry lies that begins with some bytes; nil when none does.
     ///
     /// - Complexity: O(log n); reads no block unless the bytes lie between two entries.

@@ -38,6 +38,16 @@ public struct OrderedRange: Hashable, Sendable {
         return !lower.lexicographicallyPrecedes(upper)
     }
 
+    /// What both ranges contain.
+    func clamped(to other: OrderedRange) -> OrderedRange {
+        var range = self
+        if range.lower.lexicographicallyPrecedes(other.lower) { range.lower = other.lower }
+        if let upper = other.upper, range.upper.map({ upper.lexicographicallyPrecedes($0) }) ?? true {
+            range.upper = upper
+        }
+        return range
+    }
+
     func contains(_ key: UnsafeRawBufferPointer) -> Bool {
         let isBehind = lower.withUnsafeBytes { OrderedBytes.compare(key, $0) >= 0 }
         guard isBehind, let upper else { return isBehind }

@@ -77,6 +77,17 @@ struct OrderedModel {
                         ? left.key < right.key : left.value.lexicographicallyPrecedes(right.value) != descending
                 }
                 #expect(found == expected.prefix(limit).map(\.key), comment)
+                let skipped = Int.random(in: 0...inside.count + 1, using: &random)
+                found.removeAll()
+                // In two parts, between whatever values.
+                let border = sorted.randomElement(using: &random)?.value ?? [1]
+                let (low, high) = (OrderedRange(lower: [], upper: border), OrderedRange(lower: border, upper: nil))
+                let ranges = [range.clamped(to: low), range.clamped(to: high)]
+                try index.forEach(in: ranges, descending: descending, skipping: skipped) { ref in
+                    found.append(ref.key)
+                    return found.count < limit
+                }
+                #expect(found == expected.dropFirst(skipped).prefix(limit).map(\.key), comment)
             }
         }
     }
@@ -153,6 +164,33 @@ struct OrderedModel {
         #expect(last.count == 49_999)
         let shared = zip(source.bytes, again.bytes).count { $0 == $1 }
         #expect(shared > Int(section.offset) / 3)
+    }
+
+    /// What is skipped is counted: of thousands of blocks only those are read that the way leads through.
+    @Test(arguments: [1, 300, 60_000]) func skippingReadsFewBlocks(valuesAlike: Int) throws {
+        let batch = OrderedBatch()
+        for key in 1...UInt64(50_000) {
+            batch.reserve(10)
+            batch.put(1)
+            batch.put(bigEndian: key / UInt64(valuesAlike) ^ 1 << 63)
+            batch.end(ObjectRef(entity: 3, key: key), isRemoval: false)
+        }
+        let (source, section) = try write(OrderedIndex(Self.definition, lineage: .init(), base: batch.sorted()))
+        for descending in [false, true] {
+            let index = try OrderedIndex.load(section, from: source)
+            let before = source.readCount.load(ordering: .relaxed)
+            var found: [UInt64] = []
+            try index.forEach(in: [.all], descending: descending, skipping: 30_000) { ref in
+                found.append(ref.key)
+                return found.count < 3
+            }
+            let order = (1...UInt64(50_000)).sorted { left, right in
+                let (a, b) = (left / UInt64(valuesAlike), right / UInt64(valuesAlike))
+                return a == b ? left < right : (a < b) != descending
+            }
+            #expect(found == Array(order[30_000..<30_003]))
+            #expect(source.readCount.load(ordering: .relaxed) <= before + 30)
+        }
     }
 
     @Test func damagedBlocksAreNotRead() throws {

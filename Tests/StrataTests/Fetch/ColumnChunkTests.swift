@@ -136,6 +136,68 @@ import Testing
         }
     }
 
+    /// Values that lie out of line, in the column that is asked, sorted or grouped by, or in another one.
+    @Test(arguments: StoreKind.allCases) func valuesOutOfLine(_ kind: StoreKind) throws {
+        let note = GraphModel.entity("Note")
+        note.properties = [
+            GraphModel.attribute("body", .stringAttributeType), GraphModel.attribute("data", .binaryDataAttributeType),
+            GraphModel.attribute("number", .integer32AttributeType),
+        ]
+        let store = try TestStore(kind, makeModel([note]))
+        let context = store.context()
+        func long(_ number: Int) -> String { String(repeating: "w\(number % 3) ", count: 30_000) + "end\(number % 2)" }
+        try context.performAndWait {
+            for number in 0..<5_000 {
+                let isLong = number % 700 == 3
+                let values: [String: Any] = [
+                    "body": isLong ? long(number) : number % 13 == 0 ? "\u{e9} \(number)" : "w\(number % 50)",
+                    "data": number % 900 == 5 ? Data(repeating: 7, count: 70_000) : Data([UInt8(number % 200)]),
+                    "number": number % 60,
+                ]
+                _ = context.insert("Note", number % 17 == 1 ? ["number": 7] : values)
+            }
+            try context.save()
+            for round in 0..<3 {
+                for format in [
+                    "body CONTAINS 'end1'", "body BEGINSWITH[c] 'W2 w2'", "body ENDSWITH '0'", "body == nil",
+                    "body > 'w4'", "number == 3", "number < 20 AND body CONTAINS[cd] 'E'", "data == nil",
+                    "body IN {'w3', 'w4'}",
+                ] {
+                    try compareLong(format, context, "\(kind), round \(round): \(format)")
+                }
+                let some = try context.all("Note").enumerated().filter { $0.offset % 350 == 3 }.map(\.element)
+                for (index, object) in some.enumerated() {
+                    object.setValue(index % 2 == 0 ? "short" : long(index), forKey: "body")
+                }
+                try context.save()
+            }
+        }
+    }
+
+    private func compareLong(_ format: String, _ context: NSManagedObjectContext, _ text: String) throws {
+        let request = NSFetchRequest<NSManagedObjectID>(entityName: "Note")
+        request.resultType = .managedObjectIDResultType
+        request.predicate = NSPredicate(format: format)
+        try expectSame(text) { try context.fetch(request) }
+        try expectSame(text) { try context.count(for: request) }
+        request.sortDescriptors = [
+            NSSortDescriptor(key: "body", ascending: false), NSSortDescriptor(key: "number", ascending: true),
+        ]
+        request.fetchLimit = 25
+        try expectSame(text) { try context.fetch(request) }
+        #expect(try context.explain(request).sortsColumns, "\(text)")
+        let groups = NSFetchRequest<NSDictionary>(entityName: "Note")
+        groups.resultType = .dictionaryResultType
+        groups.predicate = request.predicate
+        let count = NSExpressionDescription()
+        count.name = "count"
+        count.expression = NSExpression(format: "count:(number)")
+        groups.propertiesToGroupBy = ["body"]
+        groups.propertiesToFetch = ["body", count]
+        try expectSame(text) { try context.fetch(groups) }
+        #expect(try context.explain(groups).groupsColumns, "\(text)")
+    }
+
     private func compare(_ format: String, _ context: NSManagedObjectContext) throws {
         let request = NSFetchRequest<NSManagedObjectID>(entityName: "Employee")
         request.resultType = .managedObjectIDResultType

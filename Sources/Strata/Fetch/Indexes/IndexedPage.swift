@@ -20,18 +20,22 @@ final class IndexedPage: Sendable {
     /// After so many changes of the index another choice may be better.
     private static let changesMaximum: UInt64 = 64
 
-    /// The first objects; nil when the choice has to be made again, the index cannot be read, or the request should
+    /// Some of the objects; nil when the choice has to be made again, the index cannot be read, or the request should
     /// stop.
-    func refs(_ snapshot: Snapshot, limit: Int, _ control: RequestControl? = nil) -> [ObjectRef]? {
+    ///
+    /// - Parameter offset: how many come before the first one that is wanted.
+    func refs(
+        _ snapshot: Snapshot, offset: Int, limit: Int, _ control: RequestControl? = nil
+    ) -> [ObjectRef]? {
         let indexes = snapshot.orderedIndexes
         guard position < indexes.count else { return nil }
         let index = indexes[position]
         guard index.isReady, index.isExact, version.isBefore(index, byAtMost: Self.changesMaximum) else { return nil }
-        if limit > Self.pageMaximum { return manyRefs(index, limit, control) }
+        if limit > Self.pageMaximum { return manyRefs(index, offset, limit, control) }
         var isRead = true
         let refs = [ObjectRef](unsafeUninitializedCapacity: limit) { buffer, count in
             guard let base = buffer.baseAddress else { return }
-            isRead = forEach(index) { ref in
+            isRead = forEach(index, skipping: offset) { ref in
                 (base + count).initialize(to: ref)
                 count += 1
                 return count < limit
@@ -41,10 +45,10 @@ final class IndexedPage: Sendable {
     }
 
     private func manyRefs(
-        _ index: OrderedIndex, _ limit: Int, _ control: RequestControl?
+        _ index: OrderedIndex, _ offset: Int, _ limit: Int, _ control: RequestControl?
     ) -> [ObjectRef]? {
         var refs: [ObjectRef] = []
-        let isRead = forEach(index) { ref in
+        let isRead = forEach(index, skipping: offset) { ref in
             refs.append(ref)
             if refs.count % Self.pageMaximum == 0, control?.isStopped == true { return false }
             return refs.count < limit
@@ -54,11 +58,9 @@ final class IndexedPage: Sendable {
 
     /// Hands out the objects until the body returns false. False if the index cannot be read: the long way says what is
     /// wrong, and has a damaged index built anew.
-    private func forEach(_ index: OrderedIndex, _ body: (ObjectRef) -> Bool) -> Bool {
+    private func forEach(_ index: OrderedIndex, skipping skipped: Int, _ body: (ObjectRef) -> Bool) -> Bool {
         do throws(StoreError) {
-            for range in isDescending ? ranges.reversed() : ranges {
-                if try !index.forEach(in: range, descending: isDescending, body) { break }
-            }
+            try index.forEach(in: ranges, descending: isDescending, skipping: skipped, body)
             return true
         } catch {
             return false
@@ -73,7 +75,7 @@ extension IndexedPage {
     /// The way through an index that was chosen for a request's order; nil unless the index alone answers the request.
     convenience init?(_ choice: IndexChoice, in snapshot: Snapshot) {
         // What is asked of references may have been turned into those of the snapshot.
-        guard choice.isCovered, !choice.hasOthers, case .automatic = IndexUse.current,
+        guard choice.isCounted, case .automatic = IndexUse.current,
             !choice.index.definition.elements.contains(where: { $0.kind == .reference }),
             let position = snapshot.orderedIndexes.firstIndex(where: { $0 === choice.index })
         else { return nil }

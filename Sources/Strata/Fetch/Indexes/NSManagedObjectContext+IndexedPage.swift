@@ -10,12 +10,10 @@ extension NSManagedObjectContext {
         else { return nil }
         guard generation == nil, pipeline.changed.isEmpty, let handle = coordinator?.onlyHandle else { return nil }
         try handle.catchUp()
-        let (end, isUnlimited) = plan.limit.addingReportingOverflow(plan.offset)
-        guard var refs = page.refs(handle.log.snapshot, limit: isUnlimited ? .max : end, control) else {
+        guard let refs = page.refs(handle.log.snapshot, offset: plan.offset, limit: plan.limit, control) else {
             try control?.check()
             return nil
         }
-        if plan.offset > 0 { refs = Array(refs.dropFirst(plan.offset)) }
         return try results(refs, plan, handle, handle.log.snapshot, control)
     }
 }

@@ -7,13 +7,13 @@ extension StoreScan {
             scope.handle, scope.snapshot, { plan.predicate }, compiled, root: search.root, entities: search.numbers)
     }
 
-    /// Hands on the index to be used, if there is one: ``IndexPlanner/usingIndex(order:limit:_:)``.
+    /// Hands on the index to be used, if there is one: ``IndexPlanner/usingIndex(_:order:_:)``.
     func usingIndex<Result>(
-        _ compiled: CompiledPredicate, order sorts: [ColumnSort]? = nil, limit: Int = .max,
+        _ compiled: CompiledPredicate, _ wanted: IndexWish, order sorts: [ColumnSort]? = nil,
         _ body: (IndexChoice) throws(StoreError) -> Result?
     ) throws(StoreError) -> Result? {
         guard !scope.snapshot.orderedIndexes.isEmpty else { return nil }
-        return try planner(compiled).usingIndex(order: sorts, limit: limit, body)
+        return try planner(compiled).usingIndex(wanted, order: sorts, body)
     }
 
     /// The predicate compiled, when objects are not needed and it names none.
@@ -36,8 +36,8 @@ extension StoreScan {
     func indexCount() throws -> Int? {
         do {
             guard plan.hasPredicate, let compiled = try compiledForIndex() else { return nil }
-            return try usingIndex(compiled) { choice throws(StoreError) in
-                guard choice.isCovered, !choice.hasOthers else { return nil }
+            return try usingIndex(compiled, .count) { choice throws(StoreError) in
+                guard choice.isCounted else { return nil }
                 report.record(choice)
                 report.statistics.rowsMatched += choice.estimated
                 return choice.estimated
@@ -50,28 +50,38 @@ extension StoreScan {
     /// The first matches in the order of some columns, when an index has that order; nil when none has, or sorting is
     /// likely to be quicker.
     ///
-    /// - Parameter chosen: is told which index has been read.
+    /// - Parameters:
+    ///   - offset: so many of them nobody wants. They are left out where that spares reading them.
+    ///   - limit: how many are wanted behind those.
+    ///   - chosen: is told which index has been read.
+    /// - Returns: also how many have been left out.
     func firstByIndex(
-        _ sorts: [ColumnSort], limit: Int, _ chosen: (IndexChoice) -> Void
-    ) throws -> [ObjectRef]? {
+        _ sorts: [ColumnSort], offset: Int, limit: Int, _ chosen: (IndexChoice) -> Void
+    ) throws -> (refs: [ObjectRef], skipped: Int)? {
+        let (sum, isUnlimited) = limit.addingReportingOverflow(offset)
+        let end = isUnlimited ? Int.max : sum
+        let wanted = IndexWish.page(offset: offset, limit: limit)
         do {
-            guard let compiled = try compiledForIndex(limit: limit), compiled.rest == nil else { return nil }
-            return try usingIndex(compiled, order: sorts, limit: limit) { choice throws(StoreError) in
+            guard let compiled = try compiledForIndex(limit: end), compiled.rest == nil else { return nil }
+            return try usingIndex(compiled, wanted, order: sorts) { choice throws(StoreError) in
                 var refs: [ObjectRef] = []
-                refs.reserveCapacity(min(limit, choice.estimated))
+                let skipped = choice.isCounted ? offset : 0
                 if choice.isCovered {
-                    try choice.forEach(of: entities) { ref throws(StoreError) in
+                    let most = end - skipped
+                    refs.reserveCapacity(min(most, choice.estimated))
+                    try choice.forEach(of: entities, skipping: skipped) { ref throws(StoreError) in
                         refs.append(ref)
                         if refs.count % IndexChoice.refsPerCheck == 0 { try turn?.control?.checkRead() }
-                        return refs.count < limit
+                        return refs.count < most
                     }
                 } else {
-                    try test(choice, limit: limit, &refs)
+                    refs.reserveCapacity(min(end, choice.estimated))
+                    try test(choice, limit: end, &refs)
                 }
                 report.record(choice)
                 chosen(choice)
                 report.statistics.rowsMatched += refs.count
-                return refs
+                return (refs, skipped)
             }
         } catch let error as StoreError {
             throw scope.failure(error)
@@ -83,7 +93,7 @@ extension StoreScan {
         _ choice: IndexChoice, limit: Int, _ refs: inout [ObjectRef]
     ) throws(StoreError) {
         let scan = CompiledScan(
-            scope.handle, scope.snapshot, choice.residual, root: search.root, entities: entities
+            scope.handle, scope.snapshot, choice.residual, root: search.root, plan.shape, entities: entities
         ).over([], choice.residual)
         var test = ResidualFilter(
             scan, ColumnEvaluator(scope.handle.log, scope.snapshot, turn?.control), limit: limit, turn?.control)

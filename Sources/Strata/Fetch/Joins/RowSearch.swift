@@ -207,7 +207,7 @@ struct RowSearch {
         guard !snapshot.orderedIndexes.isEmpty else { return nil }
         let planner = IndexPlanner(handle, snapshot, { predicate }, compiled, root: root, entities: numbers)
         return try mappingErrors { () throws(StoreError) in
-            try planner.usingIndex { choice throws(StoreError) in
+            try planner.usingIndex(.rows) { choice throws(StoreError) in
                 choice.estimated <= maximum ? (choice, try choice.refs(of: entities, turn?.control)) : nil
             }
         }
@@ -282,7 +282,8 @@ struct RowSearch {
     ) throws -> CompiledScan {
         var prepared = try prepare(CompiledPredicate(program: program, rest: nil), among: among)
         if prepared.candidates == nil { try narrow(&prepared, to: rowCount / Self.rowsPerCandidate) }
-        let scan = CompiledScan(handle, snapshot, prepared.predicate, root: root, entities: entities, reading: slots)
+        let scan = CompiledScan(
+            handle, snapshot, prepared.predicate, root: root, shape, entities: entities, reading: slots)
         if let candidates = prepared.candidates { return scan.over(candidates, prepared.predicate) }
         guard let found = try indexed(prepared.predicate, nil) else { return scan }
         return scan.over(found.refs, found.choice.residual)

@@ -301,7 +301,7 @@ struct SemiJoinSearch {
         var refs: [ObjectRef] = []
         try run(members.scan(join.condition, reading: [], among: among)) { rowGroup in
             var refs: [ObjectRef] = []
-            rowGroup.forEach { part, _, key in refs.append(ObjectRef(entity: rowGroup.parts[part].entity, key: key)) }
+            rowGroup.forEachRef { _, _, ref in refs.append(ref) }
             return refs
         } take: {
             refs += $0
@@ -397,7 +397,7 @@ struct SemiJoinSearch {
         let number = handle.map.linkNumber(link)
         let all = CompiledPredicate(program: .constant(true), rest: nil)
         let scan = CompiledScan(
-            handle, snapshot, all, root: number, entities: EntityNumbers([number]), reading: [0, 1])
+            handle, snapshot, all, root: number, nil, entities: EntityNumbers([number]), reading: [0, 1])
         return candidates.map { scan.over($0, all) } ?? scan
     }
 

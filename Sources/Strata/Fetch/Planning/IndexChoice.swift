@@ -18,16 +18,19 @@ struct IndexChoice {
     /// Whether every row in the ranges is a match.
     var isCovered: Bool { !residual.isSelective && residual.rest == nil }
 
+    /// Whether the entries in the ranges are the matches: then they are counted without being read.
+    var isCounted: Bool { isCovered && !hasOthers }
+
     /// Hands out the objects in the ranges, in the order that was asked for, until the body returns false.
+    ///
+    /// - Parameter skipped: so many of the first objects are left out; only if ``isCounted``.
     func forEach(
-        of entities: EntityNumbers, _ body: (ObjectRef) throws(StoreError) -> Bool
+        of entities: EntityNumbers, skipping skipped: Int = 0, _ body: (ObjectRef) throws(StoreError) -> Bool
     ) throws(StoreError) {
-        for range in isDescending ? ranges.reversed() : ranges {
-            let goesOn = try index.forEach(in: range, descending: isDescending) { ref throws(StoreError) in
-                if hasOthers, !entities.contains(ref.entity) { return true }
-                return try body(ref)
-            }
-            if !goesOn { return }
+        precondition(skipped == 0 || isCounted, "what is not looked at is skipped as it is")
+        try index.forEach(in: ranges, descending: isDescending, skipping: skipped) { ref throws(StoreError) in
+            if hasOthers, !entities.contains(ref.entity) { return true }
+            return try body(ref)
         }
     }
 
@@ -45,6 +48,16 @@ struct IndexChoice {
         refs.sort { $0.key < $1.key }
         return refs
     }
+}
+
+/// What of its matches a request wants of an index.
+enum IndexWish {
+    /// How many there are.
+    case count
+    /// Some in the index's order, and none of those before.
+    case page(offset: Int, limit: Int)
+    /// All.
+    case rows
 }
 
 /// Whether fetches use ordered indexes. Only tests change it, to compare the results.

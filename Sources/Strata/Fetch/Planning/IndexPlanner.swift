@@ -76,9 +76,9 @@ struct IndexPlanner {
     /// The best index, or nil when a scan is likely to be as quick.
     ///
     /// - Parameters:
+    ///   - wanted: what the index is to give.
     ///   - sorts: the order that the index must have; nil when it does not matter.
-    ///   - limit: how many of the first rows in this order are wanted.
-    func choose(order sorts: [ColumnSort]? = nil, limit: Int = .max) throws(StoreError) -> IndexChoice? {
+    func choose(_ wanted: IndexWish, order sorts: [ColumnSort]? = nil) throws(StoreError) -> IndexChoice? {
         let use = IndexUse.current
         if use == .never { return nil }
         let known = snapshot.orderedIndexes
@@ -93,7 +93,7 @@ struct IndexPlanner {
                 let index = known.first(where: { $0.isReady && $0.definition == described.definition }),
                 let choice = try choice(index, described, sorts)
             else { continue }
-            let cost = cost(choice, rows, limit: limit, isSorted: sorts != nil)
+            let cost = cost(choice, rows, wanted)
             if cost < best?.cost ?? scanCost { best = (choice, cost) }
         }
         return best?.choice
@@ -102,11 +102,11 @@ struct IndexPlanner {
     /// Hands on the index to be used, if there is one. A damaged index is built anew; the result is nil, and the
     /// request goes on without it.
     func usingIndex<Result>(
-        order sorts: [ColumnSort]? = nil, limit: Int = .max, _ body: (IndexChoice) throws(StoreError) -> Result?
+        _ wanted: IndexWish, order sorts: [ColumnSort]? = nil, _ body: (IndexChoice) throws(StoreError) -> Result?
     ) throws(StoreError) -> Result? {
         // Which of several was looked at in vain is not known when none was chosen.
         let choice = try handle.rebuildingIfDamaged(snapshot.orderedIndexes) { () throws(StoreError) in
-            try choose(order: sorts, limit: limit)
+            try choose(wanted, order: sorts)
         }
         guard let choice else { return nil }
         return try handle.rebuildingIfDamaged([choice.index]) { () throws(StoreError) in try body(choice) }
@@ -249,19 +249,31 @@ struct IndexPlanner {
         return Double(rows) * (perRow + (isSorted ? 4 : 0)) + 5_000
     }
 
-    private func cost(_ choice: IndexChoice, _ rows: Int, limit: Int, isSorted: Bool) -> Double {
-        var read = Double(choice.estimated)
-        if isSorted, limit < choice.estimated {
-            // Of rows that have to be looked at, one in ten is guessed to match.
-            read = min(read, Double(limit) * (choice.isCovered ? 1 : 10))
+    private func cost(_ choice: IndexChoice, _ rows: Int, _ wanted: IndexWish) -> Double {
+        let looking = Double(choice.ranges.count) * 1_500 + 2_000
+        var read = choice.estimated
+        switch wanted {
+        case .rows: break
+        case .count:
+            // The index has counted its entries already.
+            if choice.isCounted { return looking }
+        case .page(let offset, let limit):
+            if choice.isCounted {
+                read = min(limit, max(0, read - offset))
+            } else {
+                let (end, isEndless) = limit.addingReportingOverflow(offset)
+                // Of rows that have to be looked at, one in ten is guessed to match.
+                let (looked, isAll) = end.multipliedReportingOverflow(by: choice.isCovered ? 1 : 10)
+                if !isEndless, !isAll { read = min(read, looked) }
+            }
         }
         var perRow = 50.0
         var blocks = 0.0
         if !choice.isCovered {
             // Rows that lie scattered cost a look into a block each, but no more than all blocks.
             perRow = choice.residual.rest == nil ? 100 : 1_500
-            blocks = min(read, Double(rows) / Self.rowsOfBlock + 1)
+            blocks = min(Double(read), Double(rows) / Self.rowsOfBlock + 1)
         }
-        return read * perRow + blocks * 2_500 + Double(choice.ranges.count) * 1_500 + 2_000
+        return Double(read) * perRow + blocks * 2_500 + looking
     }
 }

@@ -19,15 +19,19 @@ extension FetchExecutor {
         if isUnlimited, !overlay.isEmpty { return nil }
         let (limit, isTooMany) = end.addingReportingOverflow(overlay.stored.count)
         let rowLimit = isUnlimited || isTooMany ? Int.max : limit
+        // Changes may come before what the offset ends at.
+        let offset = overlay.isEmpty ? plan.offset : 0
         let store = stores[0]
         try turn?.begin()
         defer { turn?.leave() }
         let scan = StoreScan(plan, store, needsRow: false, context: context, report: report, turn: turn)
-        let found = try scan.firstByIndex(sorts, limit: rowLimit) {
+        let found = try scan.firstByIndex(sorts, offset: offset, limit: rowLimit - offset) {
             if plan.prepared.isIndexedPage { context.coordinator?.plans.record($0, for: plan, in: store.snapshot) }
         }
-        if let refs = found {
-            return try matches(refs, store, scan.scope, withKeys: !overlay.isEmpty)
+        if let found {
+            var stored = try matches(found.refs, store, scan.scope, withKeys: !overlay.isEmpty)
+            stored.skipped = found.skipped
+            return stored
         }
         guard let columns = try scan.columnScan(reading: sorts.map(\.slot)) else { return nil }
         var rows = SortedRows(sorts, limit: rowLimit, control)
@@ -79,7 +83,7 @@ extension FetchExecutor {
         do {
             switch part {
             case .block(let block): return Row(block: block, index: Int(entry.row))
-            case .rowGroup(let rowGroup): return try scope.rows.row(at: rowGroup.location(Int(entry.row)))
+            case .rowGroup(let columns): return try scope.rows.row(at: columns.rowGroup.location(Int(entry.row)))
             }
         } catch {
             throw StoreFailure.cocoaError(error, reading: scope.handle)

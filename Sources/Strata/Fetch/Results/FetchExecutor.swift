@@ -25,6 +25,8 @@ struct FetchExecutor {
         var dictionaries: [NSDictionary] = []
         /// Whether the matches are in the order that the request wants.
         var isSorted = false
+        /// How many of the request's offset have been left out already.
+        var skipped = 0
     }
 
     // MARK: Results
@@ -62,7 +64,7 @@ struct FetchExecutor {
         }
         if plan.dictionaries != nil { return .dictionaries(found.dictionaries) }
         if plan.resultType.contains(.managedObjectIDResultType) {
-            return .objectIDs(try objectIDs(checked(window(try sorted(found)))))
+            return .objectIDs(try objectIDs(checked(window(try sorted(found), skipped: found.skipped))))
         }
         return .objects(try objects(found))
     }
@@ -79,7 +81,7 @@ struct FetchExecutor {
             try context.refuseUnread(plan, needsObjects: needsObjects)
             let stores = try stores()
             if !withKeys, let found = try sortedSearch(stores, PendingOverlay(context, plan, handles)) {
-                return try checked(window(try sorted(found)))
+                return try checked(window(try sorted(found), skipped: found.skipped))
             }
             return try checked(window(try sorted(try search(stores, maximum: maximumMatches))))
         }
@@ -96,7 +98,7 @@ struct FetchExecutor {
 
     private func objects(_ found: StoredMatches) throws -> [NSManagedObject] {
         context.faults.beginFetch()
-        let matches = try checked(window(try sorted(found)))
+        let matches = try checked(window(try sorted(found), skipped: found.skipped))
         let objects = try makeObjects(matches)
         try complete(objects, FaultBatch(matches, size: plan.batchSize))
         return objects
@@ -355,9 +357,11 @@ struct FetchExecutor {
         }
     }
 
-    private func window<Match>(_ matches: [Match]) -> [Match] {
-        if plan.offset == 0, matches.count <= plan.limit { return matches }
-        return Array(matches.dropFirst(plan.offset).prefix(plan.limit))
+    /// - Parameter skipped: how many of the offset are not among the matches.
+    private func window<Match>(_ matches: [Match], skipped: Int = 0) -> [Match] {
+        let offset = plan.offset - skipped
+        if offset == 0, matches.count <= plan.limit { return matches }
+        return Array(matches.dropFirst(offset).prefix(plan.limit))
     }
 
     private func makeObjects(_ matches: [FetchMatch]) throws -> [NSManagedObject] {

@@ -26,7 +26,8 @@ final class ColumnChunk: @unchecked Sendable {
         self.byteCount = byteCount
         if view.kind == .string {
             let end = Int(view.offsets[view.rowCount])
-            isASCII = strata_find_beyond_ascii(view.heap, end) < 0
+            // Of a value out of line there is no more than its place.
+            isASCII = view.externals == nil && strata_find_beyond_ascii(view.heap, end) < 0
         } else {
             isASCII = false
         }
@@ -53,6 +54,7 @@ final class ColumnChunkBuilder {
     private let rowCount: Int
     private let values: UnsafeMutableRawPointer
     private var nulls: UnsafeMutablePointer<UInt8>?
+    private var externals: UnsafeMutablePointer<UInt8>?
     private var heap: UnsafeMutableRawPointer?
     private var heapCapacity = 0
     private var heapCount = 0
@@ -73,21 +75,37 @@ final class ColumnChunkBuilder {
         guard !isFinished else { return }
         pages.deallocate(values)
         if let nulls { pages.deallocate(nulls) }
+        if let externals { pages.deallocate(externals) }
         if let heap { pages.deallocate(heap) }
     }
 
     /// Takes in rows of a column. False when they cannot lie in a column chunk: then it is given up.
     func append(_ view: ColumnView, _ rows: Range<Int>) -> Bool {
         precondition(rows.upperBound <= view.rowCount && count + rows.count <= rowCount, "rows out of range")
-        guard view.kind == kind, view.externals == nil else { return false }
+        guard view.kind == kind else { return false }
         if width > 0 {
             (values + count * width).copyMemory(
                 from: view.values + rows.lowerBound * width, byteCount: rows.count * width)
         } else if !appendText(view, rows) {
             return false
         }
-        if view.nulls != nil { appendNulls(view, rows) }
+        if view.nulls != nil { mark(rows, in: &nulls) { view.isNull($0) } }
+        if view.externals != nil { mark(rows, in: &externals) { view.isExternal($0) } }
         count += rows.count
+        return true
+    }
+
+    /// Takes in one row's bytes. False when the text gets too long.
+    func append(_ bytes: [UInt8]) -> Bool {
+        precondition(width == 0 && count < rowCount, "rows out of range")
+        let needed = heapCount + bytes.count
+        guard needed <= heapCapacity || grow(max(needed, min(heapCapacity * 2, Self.heapMaximumBytes))) else {
+            return false
+        }
+        if let heap { (heap + heapCount).copyMemory(from: bytes, byteCount: bytes.count) }
+        heapCount += bytes.count
+        values.assumingMemoryBound(to: UInt32.self)[count + 1] = UInt32(heapCount)
+        count += 1
         return true
     }
 
@@ -100,11 +118,11 @@ final class ColumnChunkBuilder {
             let expected = (heapCount + byteCount) * rowCount / (count + rows.count) * 9 / 8 + 64
             guard grow(max(heapCount + byteCount, expected)) else { return false }
         }
-        guard let heap else { return false }
         let offsets = values.assumingMemoryBound(to: UInt32.self) + count
         let difference = UInt32(heapCount) &- start
         for (index, row) in rows.enumerated() { offsets[index + 1] = source[row + 1] &+ difference }
-        (heap + heapCount).copyMemory(from: view.heap + Int(start), byteCount: byteCount)
+        // Rows without a byte need no heap.
+        if let heap { (heap + heapCount).copyMemory(from: view.heap + Int(start), byteCount: byteCount) }
         heapCount += byteCount
         return true
     }
@@ -121,18 +139,32 @@ final class ColumnChunkBuilder {
         return true
     }
 
-    private func appendNulls(_ view: ColumnView, _ rows: Range<Int>) {
-        let bits: UnsafeMutablePointer<UInt8>
-        if let nulls {
-            bits = nulls
+    /// Takes in rows that do not have the column: they are null.
+    func appendNothing(_ more: Int) {
+        precondition(count + more <= rowCount, "rows out of range")
+        if width > 0 {
+            (values + count * width).initializeMemory(as: UInt8.self, repeating: 0, count: more * width)
         } else {
-            let byteCount = (rowCount + 7) / 8
-            bits = pages.allocate(byteCount).initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
-            nulls = bits
+            let offsets = values.assumingMemoryBound(to: UInt32.self) + count
+            for index in 0..<more { offsets[index + 1] = UInt32(heapCount) }
         }
-        for (index, row) in rows.enumerated() where view.isNull(row) {
-            bits[(count + index) >> 3] |= 1 << UInt8((count + index) & 7)
+        mark(0..<more, in: &nulls) { _ in true }
+        count += more
+    }
+
+    /// Sets the bits of those of the next rows for which something holds.
+    @inline(__always)
+    private func mark(_ rows: Range<Int>, in bits: inout UnsafeMutablePointer<UInt8>?, _ holds: (Int) -> Bool) {
+        for (index, row) in rows.enumerated() where holds(row) {
+            let known = bits ?? noBits()
+            bits = known
+            known[(count + index) >> 3] |= 1 << UInt8((count + index) & 7)
         }
+    }
+
+    private func noBits() -> UnsafeMutablePointer<UInt8> {
+        let byteCount = (rowCount + 7) / 8
+        return pages.allocate(byteCount).initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
     }
 
     /// The view over all rows and what it lies in.
@@ -140,11 +172,13 @@ final class ColumnChunkBuilder {
         precondition(count == rowCount, "rows are missing")
         isFinished = true
         let view = ColumnView(
-            over: kind, rows: rowCount, values: values, heap: heap ?? values, nulls: nulls.map { UnsafePointer($0) })
+            over: kind, rows: rowCount, values: values, heap: heap ?? values, nulls: nulls.map { UnsafePointer($0) },
+            externals: externals.map { UnsafePointer($0) })
         var memory = [values]
         if let heap { memory.append(heap) }
-        if let nulls { memory.append(nulls) }
+        let bits = [nulls, externals].compactMap { $0 }
+        memory += bits.map { UnsafeMutableRawPointer($0) }
         let fixed = width > 0 ? rowCount * width : (rowCount + 1) * 4
-        return (view, memory, fixed + heapCapacity + (nulls == nil ? 0 : (rowCount + 7) / 8))
+        return (view, memory, fixed + heapCapacity + bits.count * ((rowCount + 7) / 8))
     }
 }

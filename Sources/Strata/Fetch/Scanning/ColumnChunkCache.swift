@@ -20,8 +20,8 @@ final class ColumnChunkCache: MemoryHolder {
 
     private struct Entry {
         var rowGroup: RowGroup
-        /// The last scan that asked for a slot, by slot.
-        var uses: [Int: UInt64]
+        /// The last scan that asked for a column.
+        var uses: [ColumnID: UInt64]
     }
 
     private struct State {
@@ -61,11 +61,11 @@ final class ColumnChunkCache: MemoryHolder {
     }
 
     /// What there is of a row group, whether its rows still lie there or not; its columns count as used.
-    func rowGroup(_ key: Key, slots: [Int], scan: UInt64) -> RowGroup? {
+    func rowGroup(_ key: Key, ids: [ColumnID], scan: UInt64) -> RowGroup? {
         state.withLock { state in
             guard let position = state.entries.index(forKey: key) else { return nil }
-            for slot in slots where state.entries.values[position].uses[slot] != nil {
-                state.entries.values[position].uses[slot] = scan
+            for id in ids where state.entries.values[position].uses[id] != nil {
+                state.entries.values[position].uses[id] = scan
             }
             return state.entries.values[position].rowGroup
         }
@@ -73,7 +73,7 @@ final class ColumnChunkCache: MemoryHolder {
 
     /// Keeps the columns of a row group, as far as there is room. Those of other places of the same rows go.
     func keep(_ rowGroup: RowGroup, _ key: Key, scan: UInt64) {
-        let allowance = shared.allowance(adding: Self.byteCount(rowGroup)) ?? budgetBytes
+        let allowance = shared.allowance(adding: rowGroup.byteCount) ?? budgetBytes
         let change = state.withLock { state in
             let before = state.byteCount
             // What is there may stay.
@@ -86,32 +86,28 @@ final class ColumnChunkCache: MemoryHolder {
 
     private static func keep(_ rowGroup: RowGroup, _ key: Key, scan: UInt64, within limit: Int, _ state: inout State) {
         var rowGroup = rowGroup
-        var uses: [Int: UInt64] = [:]
+        var uses: [ColumnID: UInt64] = [:]
         let before = state.entries.removeValue(forKey: key)
         if let entry = before {
             if entry.rowGroup.runs == rowGroup.runs {
                 // Another thread may have brought in other columns meanwhile.
-                var more: [Int: ColumnChunk] = [:]
-                for slot in entry.rowGroup.slots { more[slot] = entry.rowGroup.column(slot) }
+                var more: [ColumnID: ColumnChunk] = [:]
+                for id in entry.rowGroup.columnIDs { more[id] = entry.rowGroup.column(id) }
                 rowGroup = rowGroup.adding(more)
             }
-            for slot in rowGroup.slots { uses[slot] = entry.uses[slot] }
-            state.byteCount -= byteCount(entry.rowGroup)
+            for id in rowGroup.columnIDs { uses[id] = entry.uses[id] }
+            state.byteCount -= entry.rowGroup.byteCount
         }
-        for slot in rowGroup.slots where uses[slot] == nil { uses[slot] = scan }
-        let needed = byteCount(rowGroup)
+        for id in rowGroup.columnIDs where uses[id] == nil { uses[id] = scan }
+        let needed = rowGroup.byteCount
         if state.byteCount + needed > limit { makeRoom(needed, before: scan, within: limit, &state) }
         if state.byteCount + needed <= limit {
             state.entries[key] = Entry(rowGroup: rowGroup, uses: uses)
             state.byteCount += needed
         } else if let before, before.rowGroup.runs == rowGroup.runs {
             state.entries[key] = before
-            state.byteCount += byteCount(before.rowGroup)
+            state.byteCount += before.rowGroup.byteCount
         }
-    }
-
-    private static func byteCount(_ rowGroup: RowGroup) -> Int {
-        rowGroup.slots.reduce(rowGroup.runs.count * 32) { $0 + (rowGroup.column($1)?.byteCount ?? 0) }
     }
 
     /// Drops columns that were not asked for since the scan before one, all that are as old as the oldest at a time.
@@ -129,12 +125,12 @@ final class ColumnChunkCache: MemoryHolder {
         for (key, entry) in state.entries {
             let old = entry.uses.filter { $0.value <= scan }.map(\.key)
             if old.isEmpty { continue }
-            state.byteCount -= byteCount(entry.rowGroup)
+            state.byteCount -= entry.rowGroup.byteCount
             state.entries[key] = nil
             let rest = entry.rowGroup.removing(old)
-            if rest.slots.isEmpty { continue }
+            if rest.columnIDs.isEmpty { continue }
             state.entries[key] = Entry(rowGroup: rest, uses: entry.uses.filter { $0.value > scan })
-            state.byteCount += byteCount(rest)
+            state.byteCount += rest.byteCount
         }
     }
 }

@@ -9,7 +9,8 @@ extension ColumnEvaluator {
             rows.forEach(in: 0..<part.rowCount) { row in
                 if keys.contains(Int64(block.key(row))) == isNegated { rows.remove(row) }
             }
-        case .rowGroup(let rowGroup):
+        case .rowGroup(let columns):
+            let rowGroup = columns.rowGroup
             // The keys of a run follow each other.
             for (index, run) in rowGroup.runs.enumerated() {
                 let first = Int(rowGroup.starts[index])

@@ -40,17 +40,18 @@ struct CompiledScan {
         }
     }
 
-    /// - Parameter slots: what is read besides the columns of the predicate.
+    /// - Parameters:
+    ///   - shape: whose slots they are; nil for rows of a link.
+    ///   - slots: what is read besides the columns of the predicate.
     init(
         _ handle: StoreHandle, _ snapshot: Snapshot, _ predicate: CompiledPredicate, root: UInt16,
-        entities: EntityNumbers, reading slots: [Int] = []
+        _ shape: EntityShape?, entities: EntityNumbers, reading slots: [Int] = []
     ) {
         self.handle = handle
         self.snapshot = snapshot
         self.predicate = predicate
-        // Rows of several entities lie between each other.
         let all = predicate.program.slots.union(slots).sorted()
-        rowGroups = entities.count == 1 ? RowGroupSource(handle, root: root, slots: all) : nil
+        rowGroups = RowGroupSource(handle, root: root, shape, slots: all)
         self.root = root
         self.entities = entities
     }

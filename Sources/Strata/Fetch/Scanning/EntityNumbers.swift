@@ -11,5 +11,10 @@ struct EntityNumbers: Sendable {
         count = isMember.count { $0 }
     }
 
+    /// Those of the entities that a store holds.
+    init(_ shapes: [EntityShape], in map: StoreMap) {
+        self.init(shapes.map { map.numbers[$0.index] }.filter { $0 != 0 })
+    }
+
     func contains(_ number: UInt16) -> Bool { Int(number) < isMember.count && isMember[Int(number)] }
 }

@@ -54,7 +54,8 @@ struct GroupedColumns {
             try groups.withUnsafeMutableBufferPointer { groups in
                 try rows.withUnsafeBufferPointer { rows in
                     let groups = UnsafeMutableBufferPointer(rebasing: groups[..<count])
-                    try find(groups, of: rows, part)
+                    let keys = try grouping.groups.map { try rowGroup.column($0.slot, ofPart: index) }
+                    try withExtendedLifetime(keys) { try find(groups, of: rows, keys.map(\.view)) }
                     for aggregate in aggregates.indices {
                         aggregates[aggregate].resize(table.count)
                         try aggregates[aggregate].add(part, rows, UnsafeBufferPointer(groups))
@@ -66,15 +67,13 @@ struct GroupedColumns {
 
     /// Finds the group of each row.
     private mutating func find(
-        _ groups: UnsafeMutableBufferPointer<Int32>, of rows: UnsafeBufferPointer<Int32>, _ part: ScanPart
+        _ groups: UnsafeMutableBufferPointer<Int32>, of rows: UnsafeBufferPointer<Int32>, _ columns: [ColumnView]
     ) throws {
-        let columns = try grouping.groups.map { try part.column($0.slot) }
         if columns.isEmpty {
             _ = table.find(UnsafeBufferPointer(start: nil, count: 0), nulls: 0)
             groups.update(repeating: 0)
             return
         }
-        if columns.contains(where: { $0.externals != nil }) { throw NotCompiled() }
         if columns.count == 1, columns[0].nulls == nil {
             if kinds[0] == .string { return findTexts(groups, of: rows, columns[0]) }
             if findDirectly(groups, of: rows, columns[0]) { return }

@@ -1,26 +1,26 @@
 import StrataLog
 
-/// The rows of a row group as column chunks: which rows they are, and those of their columns that scans have asked for.
-/// Immutable; with another column it is made anew.
+/// The rows of a row group as column chunks: which rows they are, of all entities of a hierarchy, and those of their
+/// columns that scans have asked for. Immutable; with another column it is made anew.
 final class RowGroup: Sendable {
-    let entity: UInt16
     let runs: [RowRun]
     /// For each run the first of its rows in the column chunks; and the number of all rows.
     let starts: [Int32]
+    /// The entities of the rows, each once.
+    private let kinds: [UInt16]
+    /// For each run the entity of its rows; empty where all are of one.
+    private let entities: [UInt16]
     /// Runs that follow each other in one block are a segment: the first run of each.
-    private let segments: [Int32]
-    private let columns: [Int: ColumnChunk]
+    let segments: [Int32]
+    private let columns: [ColumnID: ColumnChunk]
 
     /// Of more segments zone maps are not kept: asking them would take longer than asking the rows.
     static let segmentsWithZonesMaximum = 2_048
 
     var rowCount: Int { Int(starts[runs.count]) }
 
-    /// How many blocks the rows come from; those that come up again and again count each time.
-    var blockCount: Int { segments.count }
-
-    init(entity: UInt16, runs: [RowRun], columns: [Int: ColumnChunk]) {
-        self.entity = entity
+    /// - Parameter entities: of the runs.
+    init(runs: [RowRun], entities: [UInt16], columns: [ColumnID: ColumnChunk]) {
         self.runs = runs
         self.columns = columns
         var starts: [Int32] = [0]
@@ -37,51 +37,77 @@ final class RowGroup: Sendable {
         }
         self.starts = starts
         self.segments = segments
+        kinds = Array(Set(entities))
+        self.entities = kinds.count > 1 ? entities : []
     }
 
-    private init(_ other: RowGroup, columns: [Int: ColumnChunk]) {
-        entity = other.entity
+    private init(_ other: RowGroup, columns: [ColumnID: ColumnChunk]) {
         runs = other.runs
         starts = other.starts
+        kinds = other.kinds
+        entities = other.entities
         segments = other.segments
         self.columns = columns
     }
 
     /// The same rows with further columns.
-    func adding(_ more: [Int: ColumnChunk]) -> RowGroup {
+    func adding(_ more: [ColumnID: ColumnChunk]) -> RowGroup {
         RowGroup(self, columns: columns.merging(more) { first, _ in first })
     }
 
     /// The same rows without some columns.
-    func removing(_ slots: [Int]) -> RowGroup {
-        RowGroup(self, columns: columns.filter { !slots.contains($0.key) })
+    func removing(_ ids: [ColumnID]) -> RowGroup {
+        RowGroup(self, columns: columns.filter { !ids.contains($0.key) })
     }
 
-    func column(_ slot: Int) -> ColumnChunk? { columns[slot] }
+    func column(_ id: ColumnID) -> ColumnChunk? { columns[id] }
 
-    var slots: some Collection<Int> { columns.keys }
+    var columnIDs: some Collection<ColumnID> { columns.keys }
 
-    func hasColumns(_ slots: [Int]) -> Bool { slots.allSatisfy { columns[$0] != nil } }
+    func hasColumns(_ ids: some Sequence<ColumnID>) -> Bool { ids.allSatisfy { columns[$0] != nil } }
 
-    /// Removes the rows that the zone maps of their blocks rule out. Returns how many blocks and rows those are.
-    func prune(_ rows: RowBits, _ program: CompiledPredicate.Node) -> (blocks: Int, rows: Int) {
-        var pruned = (blocks: 0, rows: 0)
-        guard blockCount <= Self.segmentsWithZonesMaximum,
-            program.slots.contains(where: { columns[$0]?.hasZones ?? false })
-        else { return pruned }
-        for segment in segments.indices {
-            let verdict = program.verdict { test in
-                guard test.hasZones, let zone = columns[test.slot]?.zone(segment) else { return .some }
-                return test.verdict(zone)
-            }
-            guard verdict == .none else { continue }
-            let end = segment + 1 < segments.count ? Int(segments[segment + 1]) : runs.count
-            let range = Int(starts[Int(segments[segment])])..<Int(starts[end])
-            rows.remove(range)
-            pruned.blocks += 1
-            pruned.rows += range.count
+    /// What it takes in memory.
+    var byteCount: Int {
+        let perRun = MemoryLayout<RowRun>.stride + MemoryLayout<Int32>.stride * 2
+        return columns.values.reduce(runs.count * perRun + entities.count * MemoryLayout<UInt16>.stride) {
+            $0 + $1.byteCount
         }
-        return pruned
+    }
+
+    // MARK: Entities
+
+    /// The entity of a run's rows.
+    @inline(__always)
+    func entity(ofRun run: Int) -> UInt16 { entities.isEmpty ? kinds[0] : entities[run] }
+
+    /// Whether no row, or every row, is of one of some entities; nil when some are and others are not.
+    func areAllOrNone(of wanted: EntityNumbers) -> Bool? {
+        let count = kinds.count { wanted.contains($0) }
+        return count == kinds.count ? true : count == 0 ? false : nil
+    }
+
+    /// Marks the rows of some entities, and counts them and the segments they lie in.
+    func insertRows(of wanted: EntityNumbers, into rows: RowBits) -> (rows: Int, segments: Int) {
+        switch areAllOrNone(of: wanted) {
+        case true?:
+            rows.insert(0..<rowCount)
+            return (rowCount, segments.count)
+        case false?: return (0, 0)
+        case nil: break
+        }
+        var count = 0
+        for run in runs.indices where wanted.contains(entities[run]) {
+            rows.insert(Int(starts[run])..<Int(starts[run + 1]))
+            count += runs[run].count
+        }
+        return (count, segments.count { wanted.contains(entities[Int($0)]) })
+    }
+
+    // MARK: Places
+
+    /// The runs of a segment.
+    func runs(ofSegment segment: Int) -> Range<Int> {
+        Int(segments[segment])..<(segment + 1 < segments.count ? Int(segments[segment + 1]) : runs.count)
     }
 
     /// The run that a row belongs to.
@@ -111,60 +137,5 @@ final class RowGroup: Sendable {
     func location(_ row: Int) -> Location {
         let run = run(ofRow: row)
         return Location(rawValue: runs[run].location.rawValue + UInt64(row - Int(starts[run])))
-    }
-}
-
-/// What a compiled program is asked about: the rows of a block, or of a row group whose columns lie in column chunks.
-enum ScanPart {
-    case block(Block)
-    case rowGroup(RowGroup)
-
-    var rowCount: Int {
-        switch self {
-        case .block(let block): block.rowCount
-        case .rowGroup(let rowGroup): rowGroup.rowCount
-        }
-    }
-
-    var entity: UInt16 {
-        switch self {
-        case .block(let block): block.entity
-        case .rowGroup(let rowGroup): rowGroup.entity
-        }
-    }
-
-    /// The values of a slot; of column chunks only of those that the scan has asked for.
-    func column(_ slot: Int) throws(StoreError) -> ColumnView {
-        switch self {
-        case .block(let block): return try block.column(slot)
-        case .rowGroup(let rowGroup):
-            guard let columnChunk = rowGroup.column(slot) else {
-                preconditionFailure("the scan has not asked for slot \(slot)")
-            }
-            return columnChunk.view
-        }
-    }
-
-    /// Whether all text of a slot is known to be ASCII.
-    func isKnownASCII(_ slot: Int) -> Bool {
-        switch self {
-        case .block: false
-        case .rowGroup(let rowGroup): rowGroup.column(slot)?.isASCII ?? false
-        }
-    }
-
-    func key(_ row: Int) -> UInt64 {
-        switch self {
-        case .block(let block): block.key(row)
-        case .rowGroup(let rowGroup): rowGroup.key(row)
-        }
-    }
-
-    /// What zone maps say about all rows of a block; column chunks are asked before (``RowGroup/prune(_:_:)``).
-    func verdict(_ test: ColumnPredicate) -> ColumnPredicate.Verdict {
-        switch self {
-        case .block(let block): test.hasZones ? test.verdict(ColumnZone(block, test.slot)) : .some
-        case .rowGroup: .some
-        }
     }
 }

@@ -5,72 +5,86 @@ final class RowGroupBuilder {
     /// So many blocks tell whether zone maps rule out most of a row group's.
     private static let probedBlocks = 16
 
-    private let log: LogStore
     private let runs: [RowRun]
-    private let slots: [Int]
+    private let layouts: [ColumnLayout]
     private let pages: ColumnPages
     private let rowCount: Int
     private let control: RequestControl?
+    /// The entities that are asked for.
+    private let wanted: EntityNumbers
     /// Column row groups of the same columns from before some of the rows changed their places.
     private let old: RowGroup?
     private var oldRun = 0
-    /// In the order of the slots; made with the first rows.
-    private var builders: [ColumnChunkBuilder] = []
-    /// For each slot what zone maps say, by segment.
-    private var zones: [[ColumnZone?]] = []
+    /// For each column; nil as long as no row has it.
+    private var builders: [ColumnChunkBuilder?]
+    /// Rows so far.
+    private var count = 0
+    /// For each column what zone maps say, by segment.
+    private var zones: [[ColumnZone?]]
     /// The segment of the rows that come next, and its block.
     private var segment = -1
     private var segmentBlock = Location.absent
-    private lazy var reader = log.passingBlocks()
-    private var block: Block?
+    private let reader: PassingBlocks
+    private var lastBlock: Block?
+    /// Rows of several entities take turns, and so do their blocks.
+    private var recentBlocks: [Block] = []
+    private var nextRecent = 0
+    private static let recentMaximum = 16
+    /// Of those that were read, so many have rows that are asked for.
     private var readBlocks = 0
     private var prunedBlocks = 0
-    /// How many of the blocks that were read were in memory already.
+    /// How many of these were in memory already.
     private(set) var cachedBlocks = 0
-    /// Of all rows; nil before the first.
-    private(set) var entity: UInt16?
+    /// The entities of the runs' rows.
+    private(set) var entities: [UInt16] = []
 
     init(
-        _ log: LogStore, _ runs: [RowRun], _ slots: [Int], _ pages: ColumnPages, copying old: RowGroup?,
-        _ control: RequestControl?
+        _ log: LogStore, _ runs: [RowRun], _ layouts: [ColumnLayout], _ pages: ColumnPages, copying old: RowGroup?,
+        of wanted: EntityNumbers, _ control: RequestControl?
     ) {
         self.control = control
-        self.log = log
         self.runs = runs
-        self.slots = slots
+        self.layouts = layouts
         self.pages = pages
-        self.old = old.flatMap { $0.hasColumns(slots) ? $0 : nil }
+        self.wanted = wanted
+        self.old = old.flatMap { $0.hasColumns(layouts.map(\.id)) ? $0 : nil }
         rowCount = runs.reduce(0) { $0 + $1.count }
+        builders = layouts.map { _ in nil }
+        zones = layouts.map { _ in [] }
+        reader = log.passingBlocks()
+        entities.reserveCapacity(runs.count)
     }
 
-    /// The column chunks by slot; nil when the rows cannot lie in column chunks, or had better not.
+    /// The column chunks, that of a column which no row has without any; nil when the rows cannot lie in column chunks,
+    /// or had better not.
     ///
     /// - Parameter program: when zone maps let it rule out most of the first blocks, the rest is not read.
-    func columns(
-        unlessPrunedBy program: CompiledPredicate.Node?, entities: EntityNumbers
-    ) throws(StoreError) -> [Int: ColumnChunk]? {
-        zones = slots.map { _ in [] }
+    func columns(unlessPrunedBy program: CompiledPredicate.Node?) throws(StoreError) -> [ColumnID: ColumnChunk]? {
         for run in runs {
             begin(run)
+            var entity: UInt16 = 0
             var rest = run
             while rest.count > 0 {
                 var piece = rest
                 if let first = oldRow(of: &piece), let old {
-                    let rows = first..<first + piece.count
-                    guard try take(old.entity, rows, entities, { old.column($0)?.view }) else { return nil }
-                    recordZones { old.column($0)?.zone(old.segment(ofRun: oldRun)) }
+                    entity = old.entity(ofRun: oldRun)
+                    guard try take(first..<first + piece.count, from: old) else { return nil }
                 } else {
-                    guard try takeFromBlock(piece, program, entities) else { return nil }
+                    let block = try block(at: piece.location, program)
+                    guard let block, try take(piece, from: block) else { return nil }
+                    entity = block.entity
                 }
                 rest.firstKey += UInt64(piece.count)
                 rest.location.rawValue += UInt64(piece.count)
                 rest.count -= piece.count
             }
+            entities.append(entity)
         }
-        var columns: [Int: ColumnChunk] = [:]
-        for (index, slot) in slots.enumerated() {
+        var columns: [ColumnID: ColumnChunk] = [:]
+        for (index, layout) in layouts.enumerated() {
             let isComplete = zones[index].count == segment + 1 && segment < RowGroup.segmentsWithZonesMaximum
-            columns[slot] = ColumnChunk(builders[index], isComplete ? zones[index] : [])
+            let builder = builders[index] ?? ColumnChunkBuilder(layout.kind, rowCount: 0, pages)
+            columns[layout.id] = ColumnChunk(builder, isComplete ? zones[index] : [])
         }
         return columns
     }
@@ -83,10 +97,14 @@ final class RowGroupBuilder {
     }
 
     /// Records what zone maps say of the segment.
-    private func recordZones(_ zone: (Int) -> ColumnZone?) {
+    private func recordZones(_ zone: (ColumnLayout) -> ColumnZone?) {
         guard segment < RowGroup.segmentsWithZonesMaximum else { return }
-        for (index, slot) in slots.enumerated() where zones[index].count == segment { zones[index].append(zone(slot)) }
+        for (index, layout) in layouts.enumerated() where zones[index].count == segment {
+            zones[index].append(zone(layout))
+        }
     }
+
+    // MARK: Rows from before
 
     /// The row of the old column chunks that the first of a piece is, with the piece cut to what they have of it; nil
     /// when they do not have the first, with the piece cut to where they may go on.
@@ -107,52 +125,81 @@ final class RowGroupBuilder {
 
     private func end(_ run: RowRun) -> UInt64 { run.firstKey + UInt64(run.count) }
 
-    private func takeFromBlock(
-        _ piece: RowRun, _ program: CompiledPredicate.Node?, _ entities: EntityNumbers
-    ) throws(StoreError) -> Bool {
-        let location = piece.location.block
-        let current: Block
-        if let block, block.location == location {
-            current = block
-        } else {
-            var wasCached = false
-            try control?.checkRead()
-            current = try reader.block(at: location, wasCached: &wasCached)
-            block = current
-            readBlocks += 1
-            if wasCached { cachedBlocks += 1 }
-            // Rows of an entity above or beside have other slots, or not as many: nothing of theirs may be asked.
-            guard entities.contains(current.entity) else { return false }
-            if let program, readBlocks <= Self.probedBlocks {
-                if program.verdict({ ScanPart.block(current).verdict($0) }) == .none { prunedBlocks += 1 }
-                if readBlocks == Self.probedBlocks, prunedBlocks * 2 > readBlocks { return false }
-            }
-        }
-        let first = piece.location.row
-        guard first + piece.count <= current.rowCount else {
-            throw StoreError(
-                .corruption, "row \(first + piece.count - 1) of a block with fewer", segment: location.segment,
-                offset: location.byteOffset)
-        }
-        let isTaken = try take(current.entity, first..<first + piece.count, entities) { slot throws(StoreError) in
-            slot < current.slotCount ? try current.column(slot) : nil
-        }
-        if isTaken { recordZones { ColumnZone(current, $0) } }
+    /// Takes in rows that have not changed their places; false when they cannot lie in column chunks.
+    private func take(_ rows: Range<Int>, from old: RowGroup) throws(StoreError) -> Bool {
+        let isTaken = try take(rows, of: old.entity(ofRun: oldRun)) { old.column($0.id)?.view }
+        if isTaken { recordZones { old.column($0.id)?.zone(old.segment(ofRun: oldRun)) } }
         return isTaken
     }
 
-    /// Takes in some rows; false when they cannot lie in column chunks.
+    /// Takes in rows of an entity; false when they cannot lie in column chunks.
     private func take(
-        _ entity: UInt16, _ rows: Range<Int>, _ entities: EntityNumbers,
-        _ column: (Int) throws(StoreError) -> ColumnView?
+        _ rows: Range<Int>, of entity: UInt16, _ column: (ColumnLayout) throws(StoreError) -> ColumnView?
     ) throws(StoreError) -> Bool {
-        if self.entity == nil { self.entity = entity }
-        guard self.entity == entity, entities.contains(entity) else { return false }
-        for (index, slot) in slots.enumerated() {
-            guard let view = try column(slot) else { return false }
-            if index == builders.count { builders.append(ColumnChunkBuilder(view.kind, rowCount: rowCount, pages)) }
-            guard builders[index].append(view, rows) else { return false }
+        for (index, layout) in layouts.enumerated() {
+            guard layout.isHeld(by: entity) else {
+                builders[index]?.appendNothing(rows.count)
+                continue
+            }
+            guard let view = try column(layout), builder(at: index).append(view, rows) else { return false }
         }
+        count += rows.count
         return true
+    }
+
+    private func builder(at index: Int) -> ColumnChunkBuilder {
+        if let builder = builders[index] { return builder }
+        let builder = ColumnChunkBuilder(layouts[index].kind, rowCount: rowCount, pages)
+        if count > 0 { builder.appendNothing(count) }
+        builders[index] = builder
+        return builder
+    }
+
+    // MARK: Rows from blocks
+
+    /// The block with some rows; nil when zone maps have ruled out most of the first ones.
+    private func block(
+        at place: Location, _ program: CompiledPredicate.Node?
+    ) throws(StoreError) -> Block? {
+        let location = place.block
+        if let lastBlock, lastBlock.location == location { return lastBlock }
+        if let recent = recentBlocks.first(where: { $0.location == location }) {
+            if wanted.contains(recent.entity) { cachedBlocks += 1 }
+            lastBlock = recent
+            return recent
+        }
+        var wasCached = false
+        try control?.checkRead()
+        let block = try reader.block(at: location, wasCached: &wasCached)
+        lastBlock = block
+        if recentBlocks.count < Self.recentMaximum {
+            recentBlocks.append(block)
+        } else {
+            recentBlocks[nextRecent] = block
+            nextRecent = (nextRecent + 1) % Self.recentMaximum
+        }
+        guard wanted.contains(block.entity) else { return block }
+        readBlocks += 1
+        if wasCached { cachedBlocks += 1 }
+        if let program, readBlocks <= Self.probedBlocks {
+            if program.verdict({ ScanPart.block(block).verdict($0) }) == .none { prunedBlocks += 1 }
+            if readBlocks == Self.probedBlocks, prunedBlocks * 2 > readBlocks { return nil }
+        }
+        return block
+    }
+
+    /// Takes in rows of a block; false when they cannot lie in column chunks.
+    private func take(_ piece: RowRun, from block: Block) throws(StoreError) -> Bool {
+        let first = piece.location.row
+        guard first + piece.count <= block.rowCount else {
+            throw StoreError(
+                .corruption, "row \(first + piece.count - 1) of a block with fewer", segment: block.location.segment,
+                offset: block.location.byteOffset)
+        }
+        let isTaken = try take(first..<first + piece.count, of: block.entity) { layout throws(StoreError) in
+            layout.slot < block.slotCount ? try block.column(layout.slot) : nil
+        }
+        if isTaken { recordZones { $0.isHeld(by: block.entity) ? ColumnZone(block, $0.slot) : nil } }
+        return isTaken
     }
 }

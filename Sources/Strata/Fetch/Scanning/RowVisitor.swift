@@ -92,14 +92,13 @@ extension ScannedRowGroup {
             }
         }
         do throws(End) {
-            try forEach { index, row, key throws(End) in
+            try forEachRef { index, row, ref throws(End) in
                 let goesOn: Bool
                 switch parts[index] {
-                case .block(let block): goesOn = body(ObjectRef(entity: block.entity, key: key), block, row)
-                case .rowGroup(let rowGroup):
-                    let ref = ObjectRef(entity: rowGroup.entity, key: key)
+                case .block(let block): goesOn = body(ref, block, row)
+                case .rowGroup(let columns):
                     if let log {
-                        let location = rowGroup.location(row)
+                        let location = columns.rowGroup.location(row)
                         goesOn = body(ref, try block(location, log), location.row)
                     } else {
                         goesOn = body(ref, nil, 0)

@@ -18,25 +18,32 @@ final class ScannedRowGroup {
     /// The part's rows, if it has column chunks.
     private var gathered: RowGroup?
     private var bits: [RowBits] = []
+    private let handle: StoreHandle
+    private let control: RequestControl?
     private let words: UnsafeMutablePointer<UInt64>
 
     init(
         _ runs: [RowRun], _ scan: CompiledScan, _ evaluator: ColumnEvaluator
     ) throws(StoreError) {
         self.runs = runs
-        var wordCount = 0
+        handle = scan.handle
+        control = evaluator.control
+        var cachedBlocks: Int?
         do {
-            gathered = try scan.rowGroups?.rowGroup(
-                runs, scan.predicate.program, entities: scan.entities, evaluator.control, &statistics)
-            if let gathered {
-                parts = [.rowGroup(gathered)]
-            } else {
-                (parts, partIndexes) = try Self.load(runs, scan, evaluator.control, &statistics)
+            let answer = try scan.rowGroups?.rowGroup(
+                runs, scan.predicate.program, of: scan.entities, evaluator.control)
+            switch answer {
+            case .columns(let columns, let cached)?:
+                gathered = columns.rowGroup
+                parts = [.rowGroup(columns)]
+                cachedBlocks = cached
+            case .nothing?: partIndexes = Array(repeating: -1, count: runs.count)
+            case .blocks?, nil: (parts, partIndexes) = try Self.load(runs, scan, evaluator.control, &statistics)
             }
-            for part in parts { wordCount += RowBits.wordCount(rows: part.rowCount) }
         }
-        words = .allocate(capacity: max(1, wordCount))
-        words.initialize(repeating: 0, count: max(1, wordCount))
+        let wordCount = max(1, parts.reduce(0) { $0 + RowBits.wordCount(rows: $1.rowCount) })
+        words = .allocate(capacity: wordCount)
+        words.initialize(repeating: 0, count: wordCount)
         var next = words
         bits.reserveCapacity(parts.count)
         for part in parts {
@@ -44,11 +51,8 @@ final class ScannedRowGroup {
             bits.append(RowBits(words: next, wordCount: count))
             next += count
         }
-        if let gathered {
-            bits[0].insert(0..<gathered.rowCount)
-            let pruned = gathered.prune(bits[0], scan.predicate.program)
-            statistics.prunedBlocks += pruned.blocks
-            statistics.rowsTested += gathered.rowCount - pruned.rows
+        if case .rowGroup(let columns)? = parts.first {
+            mark(columns, scan, cachedBlocks)
         } else {
             for (run, index) in zip(runs, partIndexes) where index >= 0 {
                 bits[Int(index)].insert(run.location.row..<run.location.row + run.count)
@@ -60,6 +64,16 @@ final class ScannedRowGroup {
             try evaluator.control?.checkRead()
             try evaluator.filter(bits[index], scan.predicate.program, part)
         }
+    }
+
+    /// Marks the rows of column chunks that have to be tested.
+    private func mark(_ columns: ScannedColumns, _ scan: CompiledScan, _ cachedBlocks: Int?) {
+        let wanted = columns.rowGroup.insertRows(of: scan.entities, into: bits[0])
+        statistics.blocks += wanted.segments
+        statistics.cachedBlocks += cachedBlocks ?? wanted.segments
+        let pruned = columns.prune(bits[0], scan.predicate.program, of: scan.entities)
+        statistics.prunedBlocks += pruned.blocks
+        statistics.rowsTested += wanted.rows - pruned.rows
     }
 
     deinit { words.deallocate() }
@@ -118,34 +132,87 @@ final class ScannedRowGroup {
         bits[index].forEach(in: 0..<parts[index].rowCount, body)
     }
 
-    /// Calls the body with the matches of each run: the index of the part, and the key and row of each.
+    /// A part's column with the values of matches, also those that lie out of line; with what the view lies in, unless
+    /// that is the part.
+    ///
+    /// - Throws: `NotCompiled` when the values are too long to be held together.
+    func column(_ slot: Int, ofPart index: Int) throws -> (view: ColumnView, owner: ColumnChunk?) {
+        let column = try parts[index].column(slot)
+        guard column.externals != nil else { return (column, nil) }
+        let rows = bits[index]
+        guard (0..<column.rowCount).contains(where: { column.isExternal($0) && rows.contains($0) }) else {
+            return (column, nil)
+        }
+        let builder = ColumnChunkBuilder(column.kind, rowCount: column.rowCount, handle.columnChunks.pages)
+        var taken = 0
+        for row in 0..<column.rowCount where column.isExternal(row) {
+            guard builder.append(column, taken..<row) else { throw NotCompiled() }
+            if rows.contains(row) {
+                try control?.checkRead()
+                guard builder.append(try handle.log.read(column.external(row))) else { throw NotCompiled() }
+            } else {
+                builder.appendNothing(1)
+            }
+            taken = row + 1
+        }
+        guard builder.append(column, taken..<column.rowCount) else { throw NotCompiled() }
+        let chunk = ColumnChunk(builder, [])
+        return (chunk.view, chunk)
+    }
+
+    /// Calls the body with each run that may have matches: its position, the index of its part, and its rows there.
     @inline(__always)
-    func forEach<Failure: Error>(
-        _ body: (_ part: Int, _ row: Int, _ key: UInt64) throws(Failure) -> Void
+    private func forEachRun<Failure: Error>(
+        _ body: (_ position: Int, _ part: Int, _ rows: Range<Int>) throws(Failure) -> Void
     ) throws(Failure) {
         for position in runs.indices {
             let run = runs[position]
             let index = gathered == nil ? Int(partIndexes[position]) : 0
             guard index >= 0 else { continue }
             let first = gathered.map { Int($0.starts[position]) } ?? run.location.row
-            try bits[index].forEach(in: first..<first + run.count) { row throws(Failure) in
-                try body(index, row, run.firstKey + UInt64(row - first))
+            try body(position, index, first..<first + run.count)
+        }
+    }
+
+    /// Calls the body with the matches of each run: the index of the part, and the key and row of each.
+    @inline(__always)
+    func forEach<Failure: Error>(
+        _ body: (_ part: Int, _ row: Int, _ key: UInt64) throws(Failure) -> Void
+    ) throws(Failure) {
+        try forEachRun { position, part, rows throws(Failure) in
+            let firstKey = runs[position].firstKey
+            try bits[part].forEach(in: rows) { row throws(Failure) in
+                try body(part, row, firstKey + UInt64(row - rows.lowerBound))
             }
         }
+    }
+
+    /// As ``forEach(_:)``, with the objects in the place of their keys.
+    @inline(__always)
+    func forEachRef<Failure: Error>(
+        _ body: (_ part: Int, _ row: Int, _ ref: ObjectRef) throws(Failure) -> Void
+    ) throws(Failure) {
+        try forEachRun { position, part, rows throws(Failure) in
+            let firstKey = runs[position].firstKey
+            let entity = entity(ofRun: position, part)
+            try bits[part].forEach(in: rows) { row throws(Failure) in
+                try body(part, row, ObjectRef(entity: entity, key: firstKey + UInt64(row - rows.lowerBound)))
+            }
+        }
+    }
+
+    @inline(__always)
+    private func entity(ofRun position: Int, _ part: Int) -> UInt16 {
+        if let gathered { return gathered.entity(ofRun: position) }
+        guard case .block(let block) = parts[part] else { preconditionFailure("columns without their rows") }
+        return block.entity
     }
 
     /// Calls the body with the positions of the runs that have a match.
     @inline(__always)
     func forEachMatchingRun(_ body: (_ position: Int) -> Void) {
-        for position in runs.indices {
-            let run = runs[position]
-            let index = gathered == nil ? Int(partIndexes[position]) : 0
-            guard index >= 0 else { continue }
-            let first = gathered.map { Int($0.starts[position]) } ?? run.location.row
-            for row in first..<first + run.count where bits[index].contains(row) {
-                body(position)
-                break
-            }
+        forEachRun { position, part, rows in
+            if rows.contains(where: { bits[part].contains($0) }) { body(position) }
         }
     }
 }

@@ -17,6 +17,8 @@ struct SortedRows {
     private(set) var parts: [ScanPart] = []
     /// For each part those of the columns sorted by, one behind the other.
     private var columns: [ColumnView] = []
+    /// For each column what it lies in, if not in its part.
+    private var owners: [ColumnChunk?] = []
     /// Each in order, and nothing twice.
     private var lists: [[Entry]] = []
 
@@ -35,7 +37,7 @@ struct SortedRows {
     /// Takes in the matches of a row group, sorted.
     ///
     /// - Parameter bound: see ``bound``; of an earlier part.
-    /// - Throws: `NotCompiled` when a value lies out of line.
+    /// - Throws: `NotCompiled` when values are too long to be compared together.
     mutating func add(_ rowGroup: ScannedRowGroup, bound: UInt64?) throws {
         var entries: [Entry] = []
         var bound = bound ?? .max
@@ -43,21 +45,18 @@ struct SortedRows {
         let most = limit > Int.max / 4 ? Int.max : limit * 2 + 1_024
         parts = rowGroup.parts
         columns.reserveCapacity(parts.count * sorts.count)
-        for part in parts {
+        for part in parts.indices {
             for sort in sorts {
-                let column = try part.column(sort.slot)
-                if column.externals != nil { throw NotCompiled() }
+                let (column, owner) = try rowGroup.column(sort.slot, ofPart: part)
                 columns.append(column)
+                owners.append(owner)
             }
         }
         let first = sorts[0]
-        try rowGroup.forEach { index, row, key in
+        try rowGroup.forEachRef { index, row, ref in
             let code = first.code(columns[index * sorts.count], row)
             if code > bound { return }
-            entries.append(
-                Entry(
-                    code: code, ref: ObjectRef(entity: parts[index].entity, key: key), part: Int32(index),
-                    row: Int32(row)))
+            entries.append(Entry(code: code, ref: ref, part: Int32(index), row: Int32(row)))
             if entries.count >= most {
                 try shorten(&entries)
                 bound = min(bound, entries.last?.code ?? .max)
@@ -84,6 +83,7 @@ struct SortedRows {
         let offset = Int32(parts.count)
         parts += other.parts
         columns += other.columns
+        owners += other.owners
         for list in other.lists where !list.isEmpty {
             lists.append(
                 list.map { entry in
@@ -130,18 +130,21 @@ struct SortedRows {
     private mutating func forgetUnusedParts() {
         var numbers = [Int32](repeating: -1, count: parts.count)
         var (keptParts, keptColumns): ([ScanPart], [ColumnView]) = ([], [])
+        var keptOwners: [ColumnChunk?] = []
         for list in lists.indices {
             for index in lists[list].indices {
                 let old = Int(lists[list][index].part)
                 if numbers[old] < 0 {
                     numbers[old] = Int32(keptParts.count)
                     keptParts.append(parts[old])
-                    keptColumns += columns[old * sorts.count..<(old + 1) * sorts.count]
+                    let range = old * sorts.count..<(old + 1) * sorts.count
+                    keptColumns += columns[range]
+                    keptOwners += owners[range]
                 }
                 lists[list][index].part = numbers[old]
             }
         }
-        (parts, columns) = (keptParts, keptColumns)
+        (parts, columns, owners) = (keptParts, keptColumns, keptOwners)
     }
 
     private func precedes(_ left: Entry, _ right: Entry) -> Bool {

@@ -92,13 +92,13 @@ struct StoreScan {
             try search.narrowToKeys(&prepared)
         }
         let scan = CompiledScan(
-            scope.handle, scope.snapshot, prepared.predicate, root: search.root, entities: entities,
+            scope.handle, scope.snapshot, prepared.predicate, root: search.root, plan.shape, entities: entities,
             reading: slots)
         if let candidates = prepared.candidates {
             if let choice = prepared.choice { report.record(choice) } else { report.record(.semiJoin) }
             return scan.over(candidates, prepared.predicate)
         }
-        return try usingIndex(prepared.predicate) { choice throws(StoreError) in
+        return try usingIndex(prepared.predicate, .rows) { choice throws(StoreError) in
             let refs = try choice.refs(of: entities, turn?.control)
             report.record(choice)
             return scan.over(refs, choice.residual)
@@ -128,7 +128,7 @@ struct StoreScan {
         guard compiled.program.hasToManyJoins else { return nil }
         let prepared = try search.prepare(compiled, among: search.existing(refs))
         let scan = CompiledScan(
-            scope.handle, scope.snapshot, prepared.predicate, root: search.root, entities: entities)
+            scope.handle, scope.snapshot, prepared.predicate, root: search.root, plan.shape, entities: entities)
         return scan.over(prepared.candidates ?? [], prepared.predicate)
     }
 

@@ -47,6 +47,64 @@ import Testing
         }
     }
 
+    /// A scan of many rows goes over columns whatever entities the rows are of: what it looks at are the rows that are
+    /// asked for, and the second time no block is looked for.
+    @Test(arguments: StoreKind.allCases) func rowsOfAFamilyAreScannedTogether(_ kind: StoreKind) throws {
+        let (order, rush, gift) = (
+            GraphModel.entity("Order"), GraphModel.entity("Rush"), GraphModel.entity("Gift")
+        )
+        order.properties = [
+            GraphModel.attribute("a", .integer64AttributeType), GraphModel.attribute("name", .stringAttributeType),
+        ]
+        // The same slot, of another kind.
+        rush.properties = [GraphModel.attribute("fee", .integer64AttributeType)]
+        gift.properties = [GraphModel.attribute("card", .stringAttributeType)]
+        order.subentities = [rush, gift]
+        let store = try TestStore(kind, makeModel([order, rush, gift]))
+        let context = store.context()
+        try context.performAndWait {
+            let (names, count) = (["Order", "Order", "Rush", "Order", "Gift"], 6_000)
+            for number in 0..<count {
+                let object = context.insert(names[number % 5], ["a": number % 100, "name": "order \(number % 7)"])
+                if number % 5 == 2 { object.setValue(number % 9, forKey: "fee") }
+                if number % 5 == 4, number % 3 != 0 { object.setValue("card \(number % 11)", forKey: "card") }
+            }
+            try context.save()
+            for round in 0..<3 {
+                for (name, formats) in [
+                    ("Order", ["a < 30", "name CONTAINS '3'", "a == 5 OR name == 'order 2'"]),
+                    ("Rush", ["fee > 5", "a < 30 AND fee != 2", "fee == nil"]),
+                    ("Gift", ["card ENDSWITH '7'", "card == nil", "a > 50 AND card != 'card 2'"]),
+                ] {
+                    for format in formats {
+                        let text = "\(kind), \(round), \(name), \(format)"
+                        let request = NSFetchRequest<NSManagedObjectID>(entityName: name)
+                        request.resultType = .managedObjectIDResultType
+                        request.predicate = NSPredicate(format: format)
+                        let expected = try CompiledExecution.$isEnabled.withValue(false) { try context.fetch(request) }
+                        #expect(try context.fetch(request) == expected, "\(text)")
+                        #expect(try context.count(for: request) == expected.count, "\(text)")
+                        let all = try context.count(for: NSFetchRequest<NSManagedObject>(entityName: name))
+                        let explanation = try context.explain(request)
+                        #expect(explanation.rowsTested <= all && explanation.rowsInterpreted == 0, "\(text)")
+                        #expect(explanation.blocksCached == explanation.blocks, "\(text)")
+                        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: false)]
+                        request.fetchLimit = 30
+                        #expect(try context.explain(request).sortsColumns, "\(text)")
+                        let sorted = try CompiledExecution.$isEnabled.withValue(false) { try context.fetch(request) }
+                        #expect(try context.fetch(request) == sorted, "\(text)")
+                    }
+                }
+                // Rows move, go and come, and so do runs.
+                for object in try context.all("Order").enumerated().filter({ $0.offset % 97 == round }).map(\.element) {
+                    if round == 1 { context.delete(object) } else { object.setValue(31 + round, forKey: "a") }
+                }
+                _ = context.insert("Gift", ["a": 3, "name": "late", "card": "card 7"])
+                try context.save()
+            }
+        }
+    }
+
     @Test(arguments: seeds) func everyLevelIsFoundByEveryWay(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let isOnDisk = seed % 3 != 0
@@ -61,6 +119,10 @@ import Testing
             try run.world.change(200, &random)
             try run.changeTogether(4, &random)
             try run.compare("changed", Self.requests / 4, &random)
+            try run.world.fill(Self.rows / 20, &random)
+            try run.world.change(20, saving: false, &random)
+            try run.compare("unsaved", Self.requests / 4, &random)
+            context.reset()
             try run.follow(&random)
             let coordinator = try #require(context.persistentStoreCoordinator)
             let past = NSManagedObjectContext(.privateQueue)

@@ -2,8 +2,8 @@ import CoreData
 import Foundation
 import StrataTestKit
 
-/// A random hierarchy of up to four levels, with attributes of random types at each, and boxes that hold objects of one
-/// of its entities.
+/// A random hierarchy of up to four levels, with attributes of random types at each and no objects at some, and boxes
+/// that hold objects of one of its entities.
 struct HierarchyModel {
     struct Attribute {
         let name: String
@@ -16,6 +16,7 @@ struct HierarchyModel {
         let parent: Int?
         let level: Int
         var attributes: [Attribute]
+        var isAbstract = false
     }
 
     private var entities: [Entity]
@@ -32,6 +33,9 @@ struct HierarchyModel {
                 Entity(
                     name: "E\(number)", parent: above, level: above.map { made[$0].level + 1 } ?? 0,
                     attributes: Self.attributes("e\(number)", 2 + random.below(3), &random)))
+        }
+        for index in made.indices where made.contains(where: { $0.parent == index }) {
+            made[index].isAbstract = random.chance(0.25)
         }
         entities = made
         held = random.below(made.count)
@@ -56,6 +60,9 @@ struct HierarchyModel {
     }
 
     var names: [String] { entities.map(\.name) }
+
+    /// Those of entities that have objects of their own, the highest first.
+    var concreteNames: [String] { entities.filter { !$0.isAbstract }.map(\.name) }
 
     var heldName: String { entities[held].name }
 
@@ -92,6 +99,7 @@ struct HierarchyModel {
                     GraphModel.attribute(attribute.name, $0.type)
                 }
             }
+            made[index].isAbstract = entity.isAbstract
             if index == 0 { made[0].properties.append(GraphModel.attribute("mark", .integer32AttributeType)) }
             if index == held { made[index].properties.append(boxOf) }
             if let parent = entity.parent { made[parent].subentities.append(made[index]) }

@@ -28,6 +28,7 @@ struct HierarchyRequests {
             request.resultType = .managedObjectIDResultType
             request.sortDescriptors = columns.prefix(2).map { NSSortDescriptor(key: $0, ascending: random.chance(0.5)) }
             if random.chance(0.5) { request.fetchLimit = 1 + random.below(60) }
+            if random.chance(0.3) { request.fetchOffset = random.below(400) }
         }
         return request
     }

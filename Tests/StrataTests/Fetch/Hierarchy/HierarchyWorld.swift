@@ -16,7 +16,8 @@ struct HierarchyWorld {
         // Most rows are of the entity at the top, so that those of the others lie far apart.
         var left = count
         while left > 0 {
-            let name = model.names[random.chance(0.4) ? 0 : random.below(model.names.count)]
+            let names = model.concreteNames
+            let name = names[random.chance(0.4) ? 0 : random.below(names.count)]
             let run = random.chance(0.3) ? 1 + random.below(1_500) : 1 + random.below(40)
             if run > 40 || random.chance(0.3) {
                 try insertTogether(name, run, &random)
@@ -56,7 +57,7 @@ struct HierarchyWorld {
     }
 
     /// Changes some objects and deletes others.
-    func change(_ count: Int, _ random: inout SeededGenerator) throws {
+    func change(_ count: Int, saving: Bool = true, _ random: inout SeededGenerator) throws {
         let ids = try self.ids()
         for _ in 0..<count {
             let object = context.object(with: ids[random.below(ids.count)])
@@ -69,6 +70,7 @@ struct HierarchyWorld {
                 }
             }
         }
+        guard saving else { return }
         try context.save()
         context.reset()
     }
