@@ -30,9 +30,8 @@ DEMO := Examples/PackageGraph
 BOOKSHOP := Examples/Bookshop
 BENCHMARKS := Benchmarks
 FLAGS := $(if $(filter error,$(WARNINGS)),-Xswiftc -warnings-as-errors)
-# What is built with the same options in the same folder is built once, whichever package it is built for. The index that
-# editors look things up in is a quarter of a debug build; without it the folder is another one than theirs.
-DEBUG := --scratch-path .build-debug --disable-index-store $(FLAGS)
+# What is built with the same options in the same folder is built once, whichever package it is built for.
+DEBUG := --scratch-path .build $(FLAGS)
 RELEASE := --scratch-path .build-release -c release -Xswiftc -enable-testing $(FLAGS)
 # swift test would say -enable-testing once more, and so build the library anew.
 RELEASE_TESTS := $(RELEASE) --disable-testable-imports
@@ -61,33 +60,33 @@ test: bootstrap forget-times ## Run every test, and print how long each part too
 
 # What is left of runs of single parts, or of one that failed.
 forget-times:
-	@rm -f .build-debug/times
+	@rm -f .build/times
 
 # SwiftPM may take the plan of the package that the folder was last built for, and so run that package's tests once more.
-forget-plan = @rm -f .build-$(1)/$(1).yaml
+forget-plan = @rm -f $(1)
 
 test-debug: bootstrap ## Run the library's tests, but for those that test-sweep runs
-	$(call forget-plan,debug)
-	@mkdir -p .build-debug
-	STRATA_TESTS=debug scripts/timed.sh 'debug: build' $(SWIFT) test list $(DEBUG) >.build-debug/tests.txt
+	$(call forget-plan,.build/debug.yaml)
+	@mkdir -p .build
+	STRATA_TESTS=debug scripts/timed.sh 'debug: build' $(SWIFT) test list $(DEBUG) >.build/tests.txt
 	STRATA_TESTS=debug scripts/timed.sh 'debug: tests' $(SWIFT) test --skip-build $(DEBUG) --skip '$(RELEASE_FILTER)' $(TEST_FLAGS)
 
 test-examples: test-examples-debug test-examples-release ## Run the examples' tests; those of generated accessors in release, too
 
 test-examples-debug: bootstrap
-	$(call forget-plan,debug)
+	$(call forget-plan,.build/debug.yaml)
 	scripts/timed.sh 'debug: PackageGraph' $(SWIFT) test --package-path $(DEMO) $(DEBUG) $(TEST_FLAGS)
-	$(call forget-plan,debug)
+	$(call forget-plan,.build/debug.yaml)
 	scripts/timed.sh 'debug: ModelFiles' $(SWIFT) test --package-path Examples/ModelFiles $(DEBUG) $(TEST_FLAGS)
-	$(call forget-plan,debug)
+	$(call forget-plan,.build/debug.yaml)
 	scripts/timed.sh 'debug: Trips' $(SWIFT) test --package-path Examples/Trips $(DEBUG) $(TEST_FLAGS)
-	$(call forget-plan,debug)
+	$(call forget-plan,.build/debug.yaml)
 	scripts/timed.sh 'debug: Bookshop' $(SWIFT) test --package-path $(BOOKSHOP) $(DEBUG) $(TEST_FLAGS)
 
 test-examples-release: bootstrap
-	$(call forget-plan,release)
+	$(call forget-plan,.build-release/release.yaml)
 	scripts/timed.sh 'release: the library, Bookshop' $(SWIFT) test --package-path $(BOOKSHOP) $(RELEASE_TESTS) $(TEST_FLAGS)
-	$(call forget-plan,release)
+	$(call forget-plan,.build-release/release.yaml)
 	scripts/timed.sh 'release: Trips' $(SWIFT) test --package-path Examples/Trips $(RELEASE_TESTS) $(TEST_FLAGS)
 
 # With that trait all is built anew.
@@ -95,25 +94,25 @@ test-combine: bootstrap ## Run the tests of the Combine client; not part of make
 	$(SWIFT) test --package-path Examples/CombineClient $(FLAGS) $(TEST_FLAGS)
 
 test-sweep: bootstrap ## Test the engine, crash, fail and corrupt stores, compare the answers of query plans, in release
-	$(call forget-plan,release)
+	$(call forget-plan,.build-release/release.yaml)
 	STRATA_TESTS=sweeps scripts/timed.sh 'release: tests, built and run' $(SWIFT) test $(RELEASE_TESTS) --filter '$(RELEASE_FILTER)|$(BOTH_FILTER)'
 
 suite-times: ## Run each suite of the last build by itself and print how long it takes; FILTER says which
 	scripts/suite-times.sh "$$($(SWIFT) build $(DEBUG) --show-bin-path)/StrataPackageTests.xctest" '$(FILTER)'
 
 test-macros: bootstrap ## Test the macro @Managed, for which swift-syntax is fetched and built; not part of make test
-	STRATA_TESTS=macros $(SWIFT) test --traits Macros --scratch-path .build-macros --disable-index-store $(FLAGS) $(TEST_FLAGS)
+	STRATA_TESTS=macros $(SWIFT) test --traits Macros --scratch-path .build-macros $(FLAGS) $(TEST_FLAGS)
 
 test-kill: bootstrap ## Kill KILLS processes that write and check what they leave
-	$(call forget-plan,release)
+	$(call forget-plan,.build-release/release.yaml)
 	scripts/timed.sh 'release: kill loop' $(SWIFT) run --package-path Tests/KillLoop $(RELEASE) kill-loop $(KILLS)
 
 test-follow: bootstrap ## Kill one of a writer and two followers at random, for FOLLOW_SECONDS
-	$(call forget-plan,release)
+	$(call forget-plan,.build-release/release.yaml)
 	scripts/timed.sh 'release: followers' $(SWIFT) run --package-path Tests/KillLoop $(RELEASE) kill-loop follow $(FOLLOW_SECONDS)
 
 test-service: bootstrap ## Serve 64 clients and be killed for SERVICE_SECONDS; nothing lost, memory back
-	$(call forget-plan,release)
+	$(call forget-plan,.build-release/release.yaml)
 	scripts/timed.sh 'release: service' $(SWIFT) run --package-path Tests/KillLoop $(RELEASE) kill-loop service $(SERVICE_SECONDS)
 
 test-fuzz: bootstrap ## Fuzz every decoder, FUZZ_SECONDS each
@@ -122,7 +121,7 @@ test-fuzz: bootstrap ## Fuzz every decoder, FUZZ_SECONDS each
 # Without the search for leaks, which does not know pointers that Swift has tagged: short Data's, for one. That objects are
 # freed is what the suites themselves assert.
 test-address: bootstrap ## Run the suites that docs/unsafe.md names under the address sanitizer
-	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize address --scratch-path .build-asan --disable-index-store --filter '$(ADDRESS_FILTER)'
+	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize address --scratch-path .build-asan --filter '$(ADDRESS_FILTER)'
 
 count: bootstrap ## Count the instructions of hot paths and compare with Benchmarks/Counts/counts.txt
 	$(SWIFT) build --package-path Benchmarks/Counts -c release

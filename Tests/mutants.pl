@@ -21,7 +21,7 @@ my @list;
 # Statements that change what is on the disk, or what counts as being there.
 my $step = qr/\b(?:fileSystem|directory)\.(?:rename|exchange|unlink|removeDirectory|createDirectory|removeFiles)\(
     |\bfiles\.(?:remove|makeVoid)\(|\b(?:file|output)\.(?:truncate|writeAll|beginWriting)\(|\b(?:manifest|first)\.write\(
-    |\b(?:Checkpoint\.write|setDurable|noteFlush|rollBack|beginFlushing|source\.abandon|trim|retire)\(
+    |\b(?:Checkpoint\.write|setDurable|recordFlush|rollBack|beginFlushing|source\.abandon|trim|retire)\(
     |(?:^|\b(?:try[?]?|return)\s)\s*(?:move|removeTree|removeFiles|removeCopyLock|makeVoid|rewrite|install|installInSteps|empty
         |abandon|write|preallocate)\(
     |\bfinish\((?:beside|lock)\)

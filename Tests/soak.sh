@@ -71,7 +71,7 @@ combine() {
 
 # For these swift-syntax is built, which takes too long for every run of the tests.
 macros() {
-    STRATA_TESTS=macros "$swift" test --traits Macros --scratch-path .build-macros --disable-index-store
+    STRATA_TESTS=macros "$swift" test --traits Macros --scratch-path .build-macros
 }
 
 fuzz() {
@@ -111,7 +111,7 @@ threads() {
         "StrataTests\.($queues)"; do
         TSAN_OPTIONS=halt_on_error=0:exitcode=66 "$swift" test --sanitize=thread -Xswiftc -DSTRATA_THREAD_SANITIZER \
             -Xswiftc -disable-upcoming-feature -Xswiftc MemberImportVisibility \
-            --scratch-path .build-tsan --disable-index-store --filter "$group" --skip memoryGoesBack
+            --scratch-path .build-tsan --filter "$group" --skip memoryGoesBack
     done
 }
 

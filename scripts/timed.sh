@@ -4,7 +4,7 @@
 #   scripts/timed.sh NAME COMMAND...   run it
 #   scripts/timed.sh -t                print the table of what was run since the last one, and begin a new one
 set -euo pipefail
-notes=$(dirname "$0")/../.build-debug/times
+notes=$(dirname "$0")/../.build/times
 mkdir -p "$(dirname "$notes")"
 if [ "$1" = -t ]; then
     [ -f "$notes" ] || exit 0

@@ -1,7 +1,7 @@
 import Foundation
 
-/// What the plugin has compiled of models that the target has no more, or excludes by now. SwiftPM would leave it in the
-/// target's bundle, where programs look for models.
+/// What the plugin has compiled of models that the target has no more, or excludes by now. SwiftPM would leave it in
+/// the target's bundle, where programs look for models.
 ///
 /// A test compiles this file, too, which therefore needs nothing but Foundation.
 struct StaleOutputs {

@@ -2,8 +2,8 @@ import CoreData
 import Foundation
 import Testing
 
-/// Objects that are deleted once more after a cascade has taken them. One that had never been saved had left its context
-/// by then, and the second deletion stopped the program.
+/// Objects that are deleted once more after a cascade has taken them. One that had never been saved had left its
+/// context by then, and the second deletion stopped the program.
 @Suite struct RepeatedDeletionTests {
     /// A parent with children, each with children of its own, which go with it.
     private static func model() -> NSManagedObjectModel {

@@ -143,7 +143,7 @@ import Testing
         #expect(gate.counts == (2, 2, 0))
     }
 
-    /// Lets others in when its slice is over: those that have not run for long first, and those that have after a while.
+    /// When its slice is over it lets others in: those that have not run for long first.
     @Test func whoHasRunForLongComesLast() throws {
         let gate = ScanGate()
         gate.maximum = 1

@@ -142,7 +142,7 @@ final class EntityShape: @unchecked Sendable {
         return entity.attributesByName[String(slots[slot].name[..<end])]
     }
 
-    /// Whether deletions keep the value of a slot in the history: its attribute says so, or the composite that it is of.
+    /// Whether deletions keep the value of a slot in the history: its attribute says so, or the composite it is of.
     func isPreservedInHistory(slot: Int) -> Bool {
         guard let attribute = slots[slot].attribute else { return false }
         return attribute.preservesValueInHistoryOnDeletion
