@@ -295,8 +295,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// - Precondition: the object belongs to no other context.
     open func insert(_ object: NSManagedObject) { onQueue().insertObject(object) }
 
-    /// Marks an object as deleted. Its relationships follow the delete rules when pending changes are processed. Nothing
-    /// happens to one that is deleted, or in no context any more.
+    /// Marks an object as deleted. Its relationships follow the delete rules when pending changes are processed.
+    /// Nothing happens to one that is deleted, or in no context any more.
     ///
     /// - Precondition: the object belongs to no other context.
     open func delete(_ object: NSManagedObject) {

@@ -60,8 +60,8 @@ final class ReferenceTable: @unchecked Sendable {
         }
     }
 
-    /// The key for what a URI says of a reference object: a text or a number, whichever is known; otherwise an integer of
-    /// 64 bits if it reads as one, or a text.
+    /// The key for what a URI says of a reference object: a text or a number, whichever is known; otherwise an integer
+    /// of 64 bits if it reads as one, or a text.
     func key(root: UInt16, text: String) -> UInt64 {
         let number = Int64(text).flatMap { "\($0)" == text ? NSNumber(value: $0) : nil }
         let decimal = number == nil ? Decimal(string: text).flatMap { "\($0)" == text ? $0 : nil } : nil
