@@ -60,15 +60,13 @@ final class ReferenceTable: @unchecked Sendable {
         }
     }
 
-    /// The key for what a URI says of a reference object: a text or a number, whichever is known; otherwise an integer
-    /// of 64 bits if it reads as one, or a text.
+    /// The key for what a URI says of a reference object: a text or a number, whichever is known; otherwise a number if
+    /// it reads as one.
     func key(root: UInt16, text: String) -> UInt64 {
         let number = Int64(text).flatMap { "\($0)" == text ? NSNumber(value: $0) : nil }
-        let decimal = number == nil ? Decimal(string: text).flatMap { "\($0)" == text ? $0 : nil } : nil
         let known = withState { state -> UInt64? in
             guard let keys = state.spaces[root]?.keys else { return nil }
-            let named = keys[AnyHashable(text)] ?? number.flatMap { keys[Self.canonical($0)] }
-            return named ?? decimal.flatMap { keys[Self.canonical($0)] }
+            return keys[AnyHashable(text)] ?? number.flatMap { keys[Self.canonical($0)] }
         }
         return known ?? key(root: root, number ?? text as Any)
     }
@@ -82,13 +80,11 @@ final class ReferenceTable: @unchecked Sendable {
         case let uuid as NSUUID: return AnyHashable(uuid as UUID)
         case let url as URL: return AnyHashable(url)
         case let data as Data: return AnyHashable(data)
-        // Hashing an `NSDecimalNumber` overflows the stack on Linux. A decimal that is an `Int64` equals that integer,
-        // and an integer that is none equals its decimal, as numbers do.
+        // Hashing an `NSDecimalNumber` overflows the stack on Linux. One that is an `Int64` equals that integer, as
+        // numbers do.
         case let decimal as Decimal:
             return Int64("\(decimal)").map { AnyHashable(NSNumber(value: $0)) } ?? AnyHashable(decimal)
-        case let number as NSNumber:
-            let isLargeInteger = number.int64Value < 0 && number.doubleValue > 0 && number.doubleValue <= 0x1p64
-            return isLargeInteger ? AnyHashable(Decimal(number.uint64Value)) : AnyHashable(number)
+        case let number as NSNumber: return AnyHashable(number)
         case let other as AnyHashable: return other
         default:
             programmerError(

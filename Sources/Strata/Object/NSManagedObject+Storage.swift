@@ -238,7 +238,7 @@ extension Overlay {
         case .uuid: return address.assumingMemoryBound(to: UUID.self).pointee
         case .string: return address.assumingMemoryBound(to: String.self).pointee
         case .data: return address.assumingMemoryBound(to: Data.self).pointee
-        case .decimal: return DecimalNumber(decimal: address.assumingMemoryBound(to: Decimal.self).pointee)
+        case .decimal: return NSDecimalNumber(decimal: address.assumingMemoryBound(to: Decimal.self).pointee)
         case .uri: return address.assumingMemoryBound(to: URL.self).pointee
         case .transformable: return address.assumingMemoryBound(to: TransformableBox.self).pointee.value
         case .toOne: return address.assumingMemoryBound(to: NSManagedObject.self).pointee

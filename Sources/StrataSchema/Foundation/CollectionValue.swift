@@ -98,8 +98,7 @@ package struct AnyElements {
     }
 
     package static func isDecimal(_ value: Any) -> Bool {
-        let type = type(of: value)
-        return type == NSDecimalNumber.self || type == DecimalNumber.self || type == Decimal.self
+        type(of: value) == NSDecimalNumber.self || type(of: value) == Decimal.self
     }
 
     /// Whether a value is of a type that most are of, which needs no cast to be told.

@@ -21,7 +21,7 @@ package enum Arithmetic {
         switch self {
         case .integer(let value): Int(value)
         case .double(let value): value
-        case .decimal(let value): DecimalNumber(decimal: value)
+        case .decimal(let value): NSDecimalNumber(decimal: value)
         }
     }
 

@@ -51,15 +51,12 @@ extension Run {
         recorded = oracle.stored
     }
 
-    /// The properties with other values that are the object's own: derived ones follow from others, and what leads back
-    /// from a to-one relationship is that one's.
+    /// The properties with other values that are in the object's row: derived ones follow from others, and of links
+    /// that are gone a compaction leaves nothing.
     private func changes(_ old: World.Thing, _ new: World.Thing) -> Set<String> {
         let attributes = model.allAttributes[new.entity].filter { $0.counts == nil && old[$0.name] != new[$0.name] }
         let relationships = model.allRelationships[new.entity].filter { relation in
-            let back = relation.inverse.flatMap { model.relation($0) }
-            if relation.isToMany, back?.isToMany == false { return false }
-            let (before, after) = (old.links[relation.name] ?? [], new.links[relation.name] ?? [])
-            return relation.isOrdered ? before != after : Set(before) != Set(after)
+            !relation.isToMany && old.links[relation.name] != new.links[relation.name]
         }
         return Set(attributes.map { $0.composite ?? $0.name } + relationships.map(\.name))
     }

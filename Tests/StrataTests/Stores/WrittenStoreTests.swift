@@ -148,7 +148,7 @@ import Testing
             "editor ? ~2 Person ~2 Task ~1 Thing \(["int32", name, "person", "team"].sorted().joined(separator: " "))",
             "? ? \(version == 1 ? "-29 Note " : "")-1 Person 'person 2'",
             "after ? ~1 Person age",
-            "segments ? +1 Person -1 Person 'person 4'",
+            "segments ? +1 Person ~1 Person friendOf -1 Person 'person 4'",
         ]
         if version > 1 {
             wanted += [

@@ -98,7 +98,7 @@ struct AggregateState {
         case .sum: return total.anyValue
         case .average:
             guard count > 0 else { return nil }
-            if case .decimal(let sum) = total { return DecimalNumber(decimal: sum / Decimal(count)) }
+            if case .decimal(let sum) = total { return NSDecimalNumber(decimal: sum / Decimal(count)) }
             return total.doubleValue / Double(count)
         case .min, .max: return best
         case .median, .mode, .standardDeviation: return PredicateFunction.call(function.rawValue, [values])
@@ -122,7 +122,7 @@ enum ResultConversion {
         case .doubleAttributeType: return number.map { NSNumber(value: $0.doubleValue) }
         case .floatAttributeType: return number.map { NSNumber(value: Float($0.doubleValue)) }
         case .booleanAttributeType: return number.map { NSNumber(value: $0.doubleValue != 0) }
-        case .decimalAttributeType: return Operand(value).asDecimal.map { DecimalNumber(decimal: $0) }
+        case .decimalAttributeType: return Operand(value).asDecimal.map { NSDecimalNumber(decimal: $0) }
         case .dateAttributeType:
             return value as? Date ?? number.map { Date(timeIntervalSinceReferenceDate: $0.doubleValue) }
         case .stringAttributeType: return value as? String ?? (value as? NSNumber)?.stringValue ?? value

@@ -18,7 +18,7 @@ enum ExactValue {
         case .int64: type == NSNumber.self || type == Int64.self || type == Int.self
         case .float: type == NSNumber.self || type == Float.self
         case .double: type == NSNumber.self || type == Double.self
-        case .decimal: type == DecimalNumber.self || type == NSDecimalNumber.self || type == Decimal.self
+        case .decimal: type == NSDecimalNumber.self || type == Decimal.self
         case .transformable, .toOne: false
         }
     }

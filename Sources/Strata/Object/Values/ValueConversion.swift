@@ -85,7 +85,7 @@ enum ValueConversion {
     /// Swift's numbers are tried one by one: a cast to NSNumber takes them all, but not an enumeration's or a string.
     private static func number(_ value: Any) -> NSNumber? {
         if type(of: value) is AnyClass { return value as? NSNumber }
-        if let decimal = value as? Decimal { return DecimalNumber(decimal: decimal) }
+        if let decimal = value as? Decimal { return NSDecimalNumber(decimal: decimal) }
         return KeyValueAccess.number(value)
     }
 }
@@ -111,7 +111,7 @@ enum ColumnBoxing {
         case .double: return NSNumber(value: column.double(row))
         case .date: return Date._read(column, row)
         case .uuid: return UUID._read(column, row)
-        case .decimal: return DecimalNumber(decimal: Decimal._read(column, row))
+        case .decimal: return NSDecimalNumber(decimal: Decimal._read(column, row))
         case .toOne: return nil
         case .string, .data, .uri, .transformable:
             if column.isExternal(row) {
