@@ -153,7 +153,7 @@ import Testing
         if version > 1 {
             wanted += [
                 "migrated ? +1 Thing ~1 Person \(name) level",
-                "last end +1 Person -1 Person 'person 6'",
+                "last end +1 Person ~1 Person friendOf -1 Person 'person 6'",
             ]
         }
         try copy.with(readOnly: true) { context throws in
