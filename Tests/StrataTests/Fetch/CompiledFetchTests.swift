@@ -232,7 +232,8 @@ import Testing
         #expect(explanation.path == .compiledScan)
         #expect(explanation.results == 990 && explanation.rowsMatched == 990)
         #expect(explanation.blocks > 10)
-        #expect(explanation.blocksPruned >= explanation.blocks - 3)
+        // Of column chunks each run of a block counts: those that were changed lie between the others.
+        #expect(explanation.blocksPruned * 8 >= explanation.blocks * 7)
         #expect(explanation.blocksDecoded == explanation.blocks - explanation.blocksPruned)
         #expect(explanation.rowsTested < 20_000 && explanation.rowsInterpreted == 0)
         request.predicate = NSPredicate(format: "age == 10 AND name MATCHES '.*9'")
