@@ -152,25 +152,3 @@ final class RequestControl: Sendable {
         outer?.setWake(new)
     }
 }
-
-/// Asks a control each so many steps of a loop whose steps are short.
-struct ControlPace {
-    private let control: RequestControl?
-    private let steps: Int
-    private var left: Int
-
-    init(_ control: RequestControl?, every steps: Int) {
-        self.control = control
-        self.steps = steps
-        left = steps
-    }
-
-    /// - Throws: why the request should stop.
-    @inline(__always)
-    mutating func step() throws {
-        left -= 1
-        if left > 0 { return }
-        left = steps
-        try control?.check()
-    }
-}

@@ -113,25 +113,3 @@ final class ScanTurn {
         AfterSearch.end()
     }
 }
-
-/// Asks a turn each so many steps of a loop whose steps are short.
-struct TurnPace {
-    private let turn: ScanTurn?
-    private let steps: Int
-    private var left: Int
-
-    init(_ turn: ScanTurn?, every steps: Int) {
-        self.turn = turn
-        self.steps = steps
-        left = steps
-    }
-
-    /// - Throws: why the request should stop.
-    @inline(__always)
-    mutating func step() throws {
-        left -= 1
-        if left > 0 { return }
-        left = steps
-        try turn?.goOn()
-    }
-}
