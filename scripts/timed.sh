@@ -8,7 +8,7 @@ notes=$(dirname "$0")/../.build/times
 mkdir -p "$(dirname "$notes")"
 if [ "$1" = -t ]; then
     [ -f "$notes" ] || exit 0
-    awk -F'\t' '{ printf "%6d s  %s\n", $1, $2; sum += $1 } END { printf "%6d s  in all\n", sum }' "$notes"
+    awk -F'\t' '{ printf "%6d s  %s\n", $1, $2 }' "$notes"
     rm -f "$notes"
     exit 0
 fi
