@@ -24,9 +24,10 @@ extension StoreReader {
         let state = HistoryState(log)
         do {
             var reader = try log.history(after: state.start - 1)
+            let links = LinkHistory(map, log)
             while let entry = try reader.next() {
                 let writer = state.writers.last { $0.first <= entry.sequence }
-                var linked = Set(try LinkEnds.changed(by: entry, map, snapshot).keys)
+                var linked = Set(try links.changed(by: entry).keys)
                 if !linked.isEmpty {
                     for group in entry.groups {
                         for key in group.keys { linked.remove(ObjectRef(entity: group.entity, key: key)) }

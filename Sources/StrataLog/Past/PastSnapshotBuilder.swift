@@ -128,7 +128,8 @@ struct PastSnapshotBuilder {
             for ref in missing { moved[ref] = sequence }
             start = end
         }
-        let missing = try MovedRowFinder(snapshot: base).find(moved) { row throws(StoreError) in
+        var movedRows = MovedRowFinder(snapshot: base)
+        let missing = try movedRows.find(moved) { row throws(StoreError) in
             try edit.place(row.ref, at: row.location)
             try record(row, isRemoval: false)
         }

@@ -8,12 +8,14 @@ struct HistoryConversion {
     /// What may stop the request.
     private let control: RequestControl?
     private let versions: SlotVersions
+    private let links: LinkHistory
 
     init(_ handle: StoreHandle, _ control: RequestControl? = nil) {
         self.control = control
         self.handle = handle
         history = HistoryState(handle.log)
         versions = SlotVersions(handle.log)
+        links = LinkHistory(handle.map, handle.log)
     }
 
     private static let changesPerCheck = 256
@@ -38,7 +40,7 @@ struct HistoryConversion {
         _ entry: HistoryTransaction, _ summary: TransactionSummary
     ) throws(StoreError) -> [NSPersistentHistoryChange] {
         var changes: [NSPersistentHistoryChange] = []
-        var linked = try LinkEnds.changed(by: entry, handle.map, handle.log.snapshot)
+        var linked = try links.changed(by: entry)
         // Numbers ascend through transactions as long as none has more than 2^24 changes.
         func add(
             _ ref: ObjectRef, _ shape: EntityShape, _ type: NSPersistentHistoryChangeType,
