@@ -3,7 +3,8 @@
 #
 #   scripts/side-by-side.sh COMMAND...
 #
-# The first one's output appears as it comes, each other's once those before it have ended.
+# The first one's output appears as it comes, each other's once those before it have ended. What failed is said once
+# more at the end: among tens of thousands of lines nobody would find it.
 set -euo pipefail
 logs=$(mktemp -d)
 groups=()
@@ -20,7 +21,7 @@ trap 'exit 130' INT TERM
 number=0
 for command in "$@"; do
     if [ $number -eq 0 ]; then
-        bash -c "$command" </dev/null &
+        bash -c "$command" </dev/null > >(tee "$logs/$number") 2>&1 &
     else
         bash -c "$command" </dev/null >"$logs/$number" 2>&1 &
     fi
@@ -34,4 +35,9 @@ for number in "${!groups[@]}"; do
     if [ "$number" -gt 0 ]; then cat "$logs/$number"; fi
 done
 groups=()
+if [ $status -ne 0 ]; then
+    echo 'What failed:'
+    # Swift Testing's mark, a compiler's or a command's error, a runtime's last words, and make's.
+    cat "$logs"/* | grep -aE '^(✘|↳)|error:|Fatal error|^make.*\*\*\*' | head -n 60 || true
+fi
 exit $status
