@@ -37,7 +37,7 @@ RELEASE := --scratch-path .build-release -c release -Xswiftc -enable-testing $(F
 RELEASE_TESTS := $(RELEASE) --disable-testable-imports
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: docs help bootstrap demo test forget-times test-debug test-examples test-examples-debug test-examples-release test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow count count-update mutants check test-address soak format lint clean
+.PHONY: docs help bootstrap demo test forget-times test-debug test-examples test-examples-debug test-examples-release test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow bench-shapes count count-update mutants check test-address soak format lint clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -164,6 +164,9 @@ bench-import: ## Measure the demo's import beside the same rows in SQLite
 bench-migration: bootstrap ## Measure opening with a newer model, mapping objects and importing an Apple store
 	$(SWIFT) build --package-path $(BENCHMARKS) -c release --product strata-migration-bench
 	@"$$($(SWIFT) build --package-path $(BENCHMARKS) -c release --show-bin-path)/strata-migration-bench" run "$$(mktemp -d)/people" $(or $(ARGS),1000000)
+
+bench-shapes: bootstrap ## Time generated requests beside SQLite and print the slowest; ARGS="ROWS REQUESTS SEED"
+	$(SWIFT) run --package-path $(BENCHMARKS)/Shapes -c release strata-shapes $(ARGS)
 
 bench-follow: ## Measure how long a save takes to reach a consumer in another process
 	$(SWIFT) run --package-path $(BENCHMARKS)/FollowLatency -c release follow-latency $(ARGS)

@@ -242,6 +242,10 @@ import Testing
         #expect(explanation.rowsInterpreted == 990)
         request.predicate = NSPredicate(format: "age + 1 == 3")
         explanation = try context.explain(request)
+        #expect(explanation.path == .compiledScan)
+        #expect(explanation.rowsInterpreted == 0 && explanation.rowsTested == 90_000)
+        request.predicate = NSPredicate(format: "age ** 1 == 3")
+        explanation = try context.explain(request)
         #expect(explanation.path == .interpretedScan)
         #expect(explanation.rowsInterpreted == 90_000 && explanation.rowsTested == 0)
         request.predicate = nil

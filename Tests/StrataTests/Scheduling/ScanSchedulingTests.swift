@@ -213,7 +213,7 @@ import Testing
     /// The interpreter takes milliseconds for these rows.
     private static func largeFetch(_ context: NSManagedObjectContext) throws -> Int {
         let request = NSFetchRequest<Employee>(entityName: "Employee")
-        request.predicate = NSPredicate(format: "lowercase(name) BEGINSWITH 'n8'")
+        request.predicate = NSPredicate(format: "name MATCHES 'n8.*'")
         return try context.performAndWait { try context.count(for: request) }
     }
 
@@ -231,7 +231,7 @@ import Testing
         let other = store.context()
         try other.performAndWait {
             let request = NSFetchRequest<Employee>(entityName: "Employee")
-            request.predicate = NSPredicate(format: "lowercase(name) BEGINSWITH 'n8'")
+            request.predicate = NSPredicate(format: "name MATCHES 'n8.*'")
             request.fetchLimit = 5
             #expect(try other.fetch(request).count == 5)
             request.predicate = nil
@@ -273,14 +273,17 @@ import Testing
             change(request)
             return request
         }
+        let power = NSExpressionDescription()
+        power.name = "power"
+        power.expression = NSExpression(format: "age ** 1")
         let requests = [
             dictionaries { $0.propertiesToFetch = ["name", "department.title"] },
             dictionaries {
-                $0.propertiesToFetch = ["department.title"]
-                $0.propertiesToGroupBy = ["department.title"]
+                $0.propertiesToFetch = [power]
+                $0.propertiesToGroupBy = [power]
             },
             dictionaries {
-                $0.propertiesToFetch = ["name"]
+                $0.propertiesToFetch = ["name", power]
                 $0.returnsDistinctResults = true
             },
             dictionaries { $0.sortDescriptors = [NSSortDescriptor(key: "department.title", ascending: true)] },

@@ -32,7 +32,7 @@ struct DirectSort {
                 let column = try block.column(sort.slot)
                 if !column.isNull(row), column.isExternal(row) { isInLine = false }
             }
-            let code = isInLine ? first.code(try block.column(first.slot), row) : 0
+            let code = isInLine ? first.order.code(try block.column(first.slot), row) : 0
             entries.append(Entry(ref: refs[index], block: block, row: row, code: code))
             return isInLine
         }
@@ -48,7 +48,7 @@ struct DirectSort {
             if failure != nil { return false }
             do throws(StoreError) {
                 for sort in sorts {
-                    let order = sort.order(
+                    let order = sort.order.order(
                         try left.block.column(sort.slot), left.row, try right.block.column(sort.slot), right.row)
                     if order != 0 { return order < 0 }
                 }

@@ -17,7 +17,7 @@ class RowPredicate {
         case .not(let node): return make(node, log).map { NegatedRowPredicate($0) }
         case .all(let nodes): return make(nodes, log).map { ConjunctionRowPredicate($0) }
         case .any(let nodes): return make(nodes, log).map { DisjunctionRowPredicate($0) }
-        case .join: return nil
+        case .join, .computed, .interpreted: return nil
         }
     }
 

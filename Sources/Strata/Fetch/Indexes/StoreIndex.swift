@@ -112,7 +112,7 @@ struct StoreIndex: Sendable {
         case .all(let nodes): return all(nodes).map { .all($0) }
         case .any(let nodes): return all(nodes).map { .any($0) }
         case .not(let node): return filter(node).map { .not($0) }
-        case .join: return nil
+        case .join, .computed, .interpreted: return nil
         case .test(let test):
             // A reference's target may go without the row being written.
             guard test.kind != .toOne else { return nil }

@@ -6,7 +6,7 @@ extension CompiledPredicate.Node {
 
     private func hasJoins(_ isMeant: (SemiJoin) -> Bool) -> Bool {
         switch self {
-        case .constant, .test: false
+        case .constant, .test, .computed, .interpreted: false
         case .join(let join): isMeant(join)
         case .not(let node): node.hasJoins(isMeant)
         case .all(let nodes), .any(let nodes): nodes.contains { $0.hasJoins(isMeant) }
@@ -27,7 +27,7 @@ extension CompiledPredicate.Node {
     /// The same with sets of keys joined and constants folded.
     var simplified: Self {
         switch self {
-        case .constant, .test, .join: return self
+        case .constant, .test, .computed, .interpreted, .join: return self
         case .not(let node):
             let node = node.simplified
             if case .constant(let value) = node { return .constant(!value) }

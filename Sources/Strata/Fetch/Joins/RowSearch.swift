@@ -251,7 +251,7 @@ struct RowSearch {
         _ program: CompiledPredicate.Node, among: [ObjectRef]?, _ isMeant: (SemiJoin) -> Bool
     ) throws -> CompiledPredicate.Node {
         switch program {
-        case .constant, .test: return program
+        case .constant, .test, .computed, .interpreted: return program
         case .join(let join):
             guard isMeant(join) else { return program }
             return try SemiJoinSearch(self, join).answer(among: among)
@@ -263,7 +263,7 @@ struct RowSearch {
 
     private func joinCost(_ node: CompiledPredicate.Node) -> Double {
         switch node {
-        case .constant, .test: 0
+        case .constant, .test, .computed, .interpreted: 0
         case .join(let join): SemiJoinSearch(self, join).cost
         case .not(let node): joinCost(node)
         case .all(let nodes), .any(let nodes): nodes.reduce(0) { $0 + joinCost($1) }
@@ -283,7 +283,8 @@ struct RowSearch {
         var prepared = try prepare(CompiledPredicate(program: program, rest: nil), among: among)
         if prepared.candidates == nil { try narrow(&prepared, to: rowCount / Self.rowsPerCandidate) }
         let scan = CompiledScan(
-            handle, snapshot, prepared.predicate, root: root, shape, entities: entities, reading: slots)
+            handle, snapshot, prepared.predicate, root: root, shape, entities: entities,
+            reading: slots.map { .slot($0, shape.slots[$0].kind) })
         if let candidates = prepared.candidates { return scan.over(candidates, prepared.predicate) }
         guard let found = try indexed(prepared.predicate, nil) else { return scan }
         return scan.over(found.refs, found.choice.residual)

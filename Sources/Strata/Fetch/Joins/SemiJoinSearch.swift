@@ -397,7 +397,8 @@ struct SemiJoinSearch {
         let number = handle.map.linkNumber(link)
         let all = CompiledPredicate(program: .constant(true), rest: nil)
         let scan = CompiledScan(
-            handle, snapshot, all, root: number, nil, entities: EntityNumbers([number]), reading: [0, 1])
+            handle, snapshot, all, root: number, nil, entities: EntityNumbers([number]),
+            reading: [.slot(0, .toOne), .slot(1, .toOne)])
         return candidates.map { scan.over($0, all) } ?? scan
     }
 

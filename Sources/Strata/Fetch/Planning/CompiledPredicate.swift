@@ -8,6 +8,10 @@ struct CompiledPredicate {
     indirect enum Node {
         case constant(Bool)
         case test(ColumnPredicate)
+        /// On values that are computed of columns.
+        case computed(ComputedCondition)
+        /// What only the interpreter can answer; asked of the rows that are left.
+        case interpreted(InterpretedCondition)
         case all([Node])
         case any([Node])
         case not(Node)
@@ -21,7 +25,7 @@ struct CompiledPredicate {
             switch self {
             case .constant(let value): return value ? .all : .none
             case .test(let test): return ask(test)
-            case .join: return .some
+            case .join, .computed, .interpreted: return .some
             case .not(let node): return node.verdict(ask).inverted
             case .all(let nodes):
                 var result = ColumnPredicate.Verdict.all
@@ -49,7 +53,8 @@ struct CompiledPredicate {
         /// The slots whose columns are read.
         var slots: Set<Int> {
             switch self {
-            case .constant, .join: return []
+            case .constant, .join, .interpreted: return []
+            case .computed(let condition): return Set(condition.columns.flatMap(\.slots))
             case .test(let test):
                 switch test.condition {
                 case .key: return []
@@ -61,12 +66,24 @@ struct CompiledPredicate {
             }
         }
 
+        /// The relationships that are followed from the rows.
+        var paths: [RowPath] {
+            switch self {
+            case .constant, .join, .interpreted, .test: []
+            case .computed(let condition): condition.columns.flatMap(\.paths)
+            case .all(let nodes), .any(let nodes): nodes.flatMap(\.paths)
+            case .not(let node): node.paths
+            }
+        }
+
         /// What holds for null in the place of the value.
         var nullResult: Bool {
             switch self {
             case .constant(let value): value
             case .test(let test): test.nullResult
             case .join(let join): join.nullResult
+            case .computed(let condition): condition.program.nullResult
+            case .interpreted: false
             case .all(let nodes): nodes.allSatisfy { $0.nullResult }
             case .any(let nodes): nodes.contains { $0.nullResult }
             case .not(let node): !node.nullResult
@@ -79,6 +96,8 @@ struct CompiledPredicate {
             case .constant: 0
             case .test(let test): test.cost
             case .join: 200
+            case .computed(let condition): condition.cost
+            case .interpreted: 2_000
             case .all(let nodes), .any(let nodes): nodes.reduce(0) { $0 + $1.cost }
             case .not(let node): node.cost
             }
@@ -88,6 +107,13 @@ struct CompiledPredicate {
     let program: Node
     /// Nil when the program says all.
     let rest: NSPredicate?
+
+    /// The same with the rest as a part of the program, which is asked last.
+    var whole: CompiledPredicate {
+        guard let rest else { return self }
+        let condition = Node.interpreted(InterpretedCondition(rest))
+        return CompiledPredicate(program: isSelective ? .all([program, condition]) : condition, rest: nil)
+    }
 
     /// Whether the program leaves rows out at all.
     var isSelective: Bool {

@@ -53,7 +53,7 @@ struct IndexPlanner {
         case .any(let nodes):
             // Joined once: after every part it would take quadratic time.
             return conditions(nodes).map { ($0.slot, ComponentRange.union(Array($0.ranges.joined()), [])) }
-        case .constant, .not, .join: return nil
+        case .constant, .not, .join, .computed, .interpreted: return nil
         }
     }
 

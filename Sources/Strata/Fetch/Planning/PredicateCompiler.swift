@@ -60,16 +60,15 @@ struct PredicateCompiler {
         switch resolved {
         case .constant(let value): return .constant(value)
         case .comparison(let comparison):
-            switch comparison.constant {
-            case .value(let value): return try node(comparison, value)
-            case .parameter(let number): return try parameters.flatMap { try node(comparison, $0.operand(number)) }
-            }
+            if let node = try node(comparison) { return node }
+            guard case .path = comparison.side else { return nil }
+            return try (bound(comparison.predicate) as? NSComparisonPredicate).flatMap { try computed($0) }
         case .columns(let slot, let comparison):
             return .test(ColumnPredicate(slot: slot, kind: info(slot).kind, condition: .column(comparison)))
         case .whole(let predicate):
             guard let comparison = bound(predicate) as? NSComparisonPredicate else { return nil }
             if let node = memberAndOwner(comparison) { return node }
-            return try SemiJoinCompiler(self, comparison)?.node()
+            return try SemiJoinCompiler(self, comparison)?.node() ?? computed(comparison)
         case .not(let part): return try node(part).map { .not($0) }
         case .all(let parts): return try nodes(parts).map { Self.all($0) }
         case .any(let parts):
@@ -88,6 +87,13 @@ struct PredicateCompiler {
     }
 
     // MARK: Comparisons
+
+    private func node(_ comparison: ResolvedComparison) throws -> CompiledPredicate.Node? {
+        switch comparison.constant {
+        case .value(let value): try node(comparison, value)
+        case .parameter(let number): try parameters.flatMap { try node(comparison, $0.operand(number)) }
+        }
+    }
 
     private func node(_ comparison: ResolvedComparison, _ value: Operand) throws -> CompiledPredicate.Node? {
         try node(comparison.side, comparison.type, comparison.options, value, comparison.excludesNull)

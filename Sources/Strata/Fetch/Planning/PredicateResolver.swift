@@ -36,6 +36,8 @@ final class ResolvedComparison {
     let options: NSComparisonPredicate.Options
     let constant: Constant
     let excludesNull: Bool
+    /// What it was made of.
+    let predicate: NSComparisonPredicate
 
     init(
         _ side: Side, _ type: NSComparisonPredicate.Operator, _ constant: Constant, _ comparison: NSComparisonPredicate
@@ -43,6 +45,7 @@ final class ResolvedComparison {
         self.side = side
         self.type = type
         self.constant = constant
+        predicate = comparison
         options = comparison.comparedOptions
         excludesNull = comparison.excludesNull
     }
@@ -138,14 +141,12 @@ struct PredicateResolver {
 
     /// Nil for what is no column, and leads to none.
     func side(_ path: ArraySlice<String>) -> ResolvedComparison.Side? {
-        guard let name = path.first else { return nil }
-        switch shape.property(name) {
-        case .slot(let slot)? where shape.slots[slot].isPersistent:
-            if path.count == 1 { return .slot(slot) }
-            return shape.slots[slot].kind == .toOne ? .path(slot: slot, rest: path.dropFirst()) : nil
-        case nil where path.count == 1 && ["self", "SELF", "objectID"].contains(name): return .object
-        default: return nil
+        if let (slot, rest) = shape.slot(on: path) {
+            if rest.isEmpty { return .slot(slot) }
+            return shape.slots[slot].kind == .toOne ? .path(slot: slot, rest: rest) : nil
         }
+        guard path.count == 1, let name = path.first, shape.property(name) == nil else { return nil }
+        return ["self", "SELF", "objectID"].contains(name) ? .object : nil
     }
 }
 

@@ -22,6 +22,8 @@ final class PreparedFetch: @unchecked Sendable {
     let sorts: [NSSortDescriptor]
     /// Those of ``sorts`` that go by keys.
     let keySorts: [KeySortDescriptor]
+    /// ``sorts`` as what is computed of rows, if all of them are.
+    let computedSorts: [ComputedSort]?
     /// ``sorts`` as columns, if all of them are.
     let columnSorts: [ColumnSort]?
     let limit: Int
@@ -97,7 +99,8 @@ final class PreparedFetch: @unchecked Sendable {
         sorts = (settings.sortDescriptors ?? []).map { PropertyNames.keyed($0) }
         keySorts = sorts.compactMap { $0 as? KeySortDescriptor }
         try Self.check(keySorts, columns: dictionaries?.names ?? [], checker, shape)
-        columnSorts = keySorts.count == sorts.count ? ColumnSort.all(keySorts, shape) : nil
+        computedSorts = keySorts.count == sorts.count ? ComputedSort.all(keySorts, shape) : nil
+        columnSorts = computedSorts.flatMap { ColumnSort.all($0) }
         let isPlain = parameters != nil && isShareable && !needsObjects && !settings.shouldRefreshRefetchedObjects
         direct = isPlain ? DirectCondition(condition, columnSorts, shape) : nil
         limit = settings.fetchLimit > 0 ? settings.fetchLimit : Int.max

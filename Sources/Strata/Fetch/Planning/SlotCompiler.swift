@@ -12,10 +12,17 @@ struct SlotCompiler {
     private static let exactMaximum: Int64 = 1 << 53
 
     init(_ compiler: PredicateCompiler, _ slot: Int, _ options: NSComparisonPredicate.Options) {
+        self.init(compiler, slot: slot, compiler.info(slot).kind, options)
+    }
+
+    /// - Parameter kind: of the slot, which need not be one of the entity's.
+    init(
+        _ compiler: PredicateCompiler, slot: Int, _ kind: SlotKind, _ options: NSComparisonPredicate.Options
+    ) {
         self.compiler = compiler
         self.slot = slot
         self.options = options
-        kind = compiler.info(slot).kind
+        self.kind = kind
     }
 
     /// As ``node(_:_:)`` for a comparison that null may not satisfy.

@@ -25,6 +25,8 @@ struct DictionaryFetch {
     private let sorts: [KeySortDescriptor]
     private var entries: [Entry] = []
     private var groups: [Group] = []
+    /// Whether no two of the entries are alike, since groups were made of them.
+    private var isDistinct = false
     private var groupNumbers: [[Operand.Key]: Int] = [:]
     /// Where only one extreme is asked for, other columns are those of its row, as in SQLite.
     private let representative: Int?
@@ -43,8 +45,9 @@ struct DictionaryFetch {
     /// To be asked only if there is no other store: groups are put together here.
     mutating func addColumns(_ scan: StoreScan, _ report: ScanReport) throws -> Bool {
         guard CompiledExecution.isEnabled, !plan.needsObjects, plan.sorts.count == sorts.count,
+            dictionaries.isGrouped || plan.isDistinct,
             let grouping = ColumnGrouping(dictionaries, sorts, plan.shape),
-            let columns = try scan.columnScan(reading: grouping.slots)
+            let columns = try scan.columnScan(reading: grouping.expressions)
         else { return false }
         var all = GroupedColumns(grouping)
         var found: [Group] = []
@@ -73,7 +76,18 @@ struct DictionaryFetch {
         } catch let error as StoreError {
             throw scan.scope.failure(error)
         }
-        groups = found
+        if dictionaries.isGrouped {
+            groups = found
+        } else {
+            let order = found.indices.sorted { all.firstKeys[$0] < all.firstKeys[$1] }
+            entries = order.map { found[$0] }.map { row in
+                var values: [String: Any] = [:]
+                for (column, value) in zip(dictionaries.columns, row.plain) { values[column.name] = value }
+                let keys = sorts.isEmpty ? nil : SortKeys(values: sorts.map { values[$0.path.text] }, sorts)
+                return Entry(values: values, keys: keys)
+            }
+            isDistinct = true
+        }
         report.groupsColumns = true
         return true
     }
@@ -259,7 +273,7 @@ struct DictionaryFetch {
                 return SortKeys.precedes(a, b, sorts)
             }
         }
-        if plan.isDistinct {
+        if plan.isDistinct, !isDistinct {
             // Foundation's dictionaries have their count as hash, and its decimals none that ends.
             let names = dictionaries.columns.map(\.name)
             var seen: Set<[Operand.Key]> = []

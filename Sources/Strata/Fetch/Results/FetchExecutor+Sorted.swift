@@ -3,7 +3,8 @@ import StrataLog
 
 // Sorting by columns: no value is boxed, and only as many rows are kept as are wanted.
 extension FetchExecutor {
-    /// What is found, in order, when the predicate is compiled and the order is that of plain attributes.
+    /// What is found, in order, when the predicate is compiled and the order is that of values that are computed a column
+    /// at a time.
     ///
     /// With unsaved changes to be laid over the rows, which have to be sorted among them, as many more rows are found
     /// as may be replaced, with their sort keys; then a limit is needed.
@@ -11,35 +12,56 @@ extension FetchExecutor {
     /// - Parameter overlay: the changes.
     /// - Returns: Nil when it takes the interpreter.
     func sortedSearch(_ stores: [SeenStore], _ overlay: PendingOverlay) throws -> StoredMatches? {
-        guard CompiledExecution.isEnabled, stores.count == 1, !plan.sorts.isEmpty, plan.dictionaries == nil,
-            keySorts.count == plan.sorts.count, context.link == nil, !plan.needsObjects,
-            let sorts = plan.prepared.columnSorts
-        else { return nil }
+        guard stores.count == 1, plan.dictionaries == nil, context.link == nil, let sorts = sortsOfColumns else {
+            return nil
+        }
         let (end, isUnlimited) = plan.limit.addingReportingOverflow(plan.offset)
         if isUnlimited, !overlay.isEmpty { return nil }
         let (limit, isTooMany) = end.addingReportingOverflow(overlay.stored.count)
-        let rowLimit = isUnlimited || isTooMany ? Int.max : limit
         // Changes may come before what the offset ends at.
         let offset = overlay.isEmpty ? plan.offset : 0
-        let store = stores[0]
         try turn?.begin()
         defer { turn?.leave() }
+        return try sortedMatches(
+            stores[0], sorts, offset: offset, limit: isUnlimited || isTooMany ? Int.max : limit,
+            withKeys: !overlay.isEmpty)
+    }
+
+    /// The order of the request, when it is one of values that are computed a column at a time, and there is one.
+    var sortsOfColumns: [ComputedSort]? {
+        guard CompiledExecution.isEnabled, !plan.sorts.isEmpty, keySorts.count == plan.sorts.count, !plan.needsObjects
+        else { return nil }
+        return plan.prepared.computedSorts
+    }
+
+    /// The first rows of a store in an order, once it is the request's turn.
+    ///
+    /// - Parameters:
+    ///   - offset: so many of them nobody wants.
+    ///   - limit: how many are wanted, those of the offset included.
+    ///   - withKeys: whether each comes with what it is sorted by; then they come in the order of their creation.
+    /// - Returns: Nil when it takes the interpreter.
+    func sortedMatches(
+        _ store: SeenStore, _ sorts: [ComputedSort], offset: Int, limit: Int, withKeys: Bool
+    ) throws -> StoredMatches? {
         let scan = StoreScan(plan, store, needsRow: false, context: context, report: report, turn: turn)
-        let found = try scan.firstByIndex(sorts, offset: offset, limit: rowLimit - offset) {
-            if plan.prepared.isIndexedPage { context.coordinator?.plans.record($0, for: plan, in: store.snapshot) }
+        if let sorts = plan.prepared.columnSorts {
+            let found = try scan.firstByIndex(sorts, offset: offset, limit: limit - offset) {
+                if plan.prepared.isIndexedPage { context.coordinator?.plans.record($0, for: plan, in: store.snapshot) }
+            }
+            if let found {
+                var stored = try matches(found.refs, store, scan.scope, withKeys: withKeys)
+                stored.skipped = found.skipped
+                return stored
+            }
         }
-        if let found {
-            var stored = try matches(found.refs, store, scan.scope, withKeys: !overlay.isEmpty)
-            stored.skipped = found.skipped
-            return stored
-        }
-        guard let columns = try scan.columnScan(reading: sorts.map(\.slot)) else { return nil }
-        var rows = SortedRows(sorts, limit: rowLimit, control)
+        guard let columns = try scan.columnScan(reading: sorts.map(\.expression)) else { return nil }
+        var rows = SortedRows(sorts, limit: limit, control)
         do {
             var bound: UInt64?
             let control = control
             try scan.run(columns, .steady) { rowGroup in
-                var part = SortedRows(sorts, limit: rowLimit, control)
+                var part = SortedRows(sorts, limit: limit, control)
                 try part.add(rowGroup, bound: bound)
                 return (part, rowGroup.count)
             } take: { (part: (rows: SortedRows, count: Int)) in
@@ -53,7 +75,7 @@ extension FetchExecutor {
             return nil
         }
         report.sortsColumns = true
-        return try matches(&rows, store, scan.scope, withKeys: !overlay.isEmpty)
+        return try matches(&rows, store, scan.scope, withKeys: withKeys)
     }
 
     private func matches(
@@ -84,6 +106,7 @@ extension FetchExecutor {
             switch part {
             case .block(let block): return Row(block: block, index: Int(entry.row))
             case .rowGroup(let columns): return try scope.rows.row(at: columns.rowGroup.location(Int(entry.row)))
+            case .computed: preconditionFailure("computed columns are no rows")
             }
         } catch {
             throw StoreFailure.cocoaError(error, reading: scope.handle)

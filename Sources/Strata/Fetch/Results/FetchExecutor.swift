@@ -292,6 +292,10 @@ struct FetchExecutor {
         var found = StoredMatches()
         if let dictionaries = plan.dictionaries, !counting {
             try checkDamage(behind: stores)
+            if stores.count == 1, let rows = try projectedRows(stores[0], dictionaries) {
+                found.dictionaries = rows
+                return found
+            }
             var fetch = DictionaryFetch(plan, dictionaries, keySorts)
             for store in stores {
                 let scan = StoreScan(plan, store, needsRow: true, context: context, report: report, turn: turn)
@@ -316,7 +320,7 @@ struct FetchExecutor {
     }
 
     /// How many stored matches are enough. With changes to be laid over them, or an order, all are needed.
-    private var maximumMatches: Int {
+    var maximumMatches: Int {
         let (end, isUnlimited) = plan.limit.addingReportingOverflow(plan.offset)
         let hasChanges = plan.includesPendingChanges && !context.pipeline.changed.isEmpty
         return !plan.sorts.isEmpty || isUnlimited || hasChanges ? Int.max : end
@@ -358,7 +362,7 @@ struct FetchExecutor {
     }
 
     /// - Parameter skipped: how many of the offset are not among the matches.
-    private func window<Match>(_ matches: [Match], skipped: Int = 0) -> [Match] {
+    func window<Match>(_ matches: [Match], skipped: Int = 0) -> [Match] {
         let offset = plan.offset - skipped
         if offset == 0, matches.count <= plan.limit { return matches }
         return Array(matches.dropFirst(offset).prefix(plan.limit))

@@ -4,46 +4,66 @@ import StrataLog
 /// One function over one column, for all groups.
 struct ColumnAggregate {
     private let function: Aggregate.Function
-    private let column: ColumnGrouping.Column?
-    private let isInteger: Bool
+    /// Nil for the rows themselves.
+    let column: RowExpression?
+    /// How values are added up or compared.
+    private enum Domain {
+        case none, integers, reals, decimals, texts
+    }
+    private let domain: Domain
     /// By group: values that are not null, and their sum or extreme.
     private var counts: [Int] = []
     private var integers: [Int64] = []
     private var reals: [Double] = []
+    private var decimals: [Decimal] = []
+    private var texts: [[UInt8]] = []
 
     init(_ function: ColumnGrouping.Function) {
         self.function = function.function
         column = function.column
-        switch function.column?.info.kind {
-        case .bool?, .int16?, .int32?, .int64?: isInteger = true
-        default: isInteger = false
-        }
+        domain =
+            switch function.column?.kind {
+            case _ where function.function == .count: .none
+            case .bool?, .int16?, .int32?, .int64?: .integers
+            case .decimal?: .decimals
+            case .string?: .texts
+            default: .reals
+            }
     }
 
     /// Makes room for new groups.
     mutating func resize(_ count: Int) {
         while counts.count < count {
             counts.append(0)
-            if function != .count { if isInteger { integers.append(0) } else { reals.append(0) } }
+            switch domain {
+            case .none: break
+            case .integers: integers.append(0)
+            case .reals: reals.append(0)
+            case .decimals: decimals.append(0)
+            case .texts: texts.append([])
+            }
         }
     }
 
-    /// Takes in rows of a block or of column chunks.
+    /// Takes in rows.
     ///
-    /// - Throws: `NotCompiled` when a sum of integers overflows, or an extreme meets what is no number.
+    /// - Parameter view: the values of ``column``; nil for the rows themselves.
+    /// - Throws: `NotCompiled` when a sum of integers overflows or one of decimals is rounded, or an extreme meets what
+    ///   is no number.
     mutating func add(
-        _ part: ScanPart, _ rows: UnsafeBufferPointer<Int32>, _ groups: UnsafeBufferPointer<Int32>
+        _ view: ColumnView?, _ rows: UnsafeBufferPointer<Int32>, _ groups: UnsafeBufferPointer<Int32>
     ) throws {
-        guard let column else {
+        guard let view, let column else {
             for group in groups { counts[Int(group)] += 1 }
             return
         }
-        let view = try part.column(column.slot)
         if function == .count {
             for (row, group) in zip(rows, groups) where !view.isNull(Int(row)) { counts[Int(group)] += 1 }
             return
         }
-        switch column.info.kind {
+        switch column.kind {
+        case .decimal: try addDecimals(view, rows, groups)
+        case .string: addTexts(view, rows, groups)
         case .bool: try addIntegers(view, rows, groups) { view.bool($0) ? 1 : 0 }
         case .int16: try addIntegers(view, rows, groups) { Int64(view.int16($0)) }
         case .int32: try addIntegers(view, rows, groups) { Int64(view.int32($0)) }
@@ -115,22 +135,65 @@ struct ColumnAggregate {
         }
     }
 
+    private mutating func addDecimals(
+        _ view: ColumnView, _ rows: UnsafeBufferPointer<Int32>, _ groups: UnsafeBufferPointer<Int32>
+    ) throws {
+        for index in 0..<rows.count where !view.isNull(Int(rows[index])) {
+            try add(Decimal._read(view, Int(rows[index])), count: 1, to: Int(groups[index]))
+        }
+    }
+
+    private mutating func add(_ value: Decimal, count: Int, to group: Int) throws {
+        if value.isNaN { throw NotCompiled() }
+        let isFirst = counts[group] == 0
+        counts[group] += count
+        switch function {
+        case .min: if isFirst || value < decimals[group] { decimals[group] = value }
+        case .max: if isFirst || value > decimals[group] { decimals[group] = value }
+        default:
+            // What is rounded depends on the order in which it is added up.
+            var (left, right, sum) = (decimals[group], value, Decimal())
+            guard NSDecimalAdd(&sum, &left, &right, .plain) == .noError else { throw NotCompiled() }
+            decimals[group] = sum
+        }
+    }
+
+    private mutating func addTexts(
+        _ view: ColumnView, _ rows: UnsafeBufferPointer<Int32>, _ groups: UnsafeBufferPointer<Int32>
+    ) {
+        for index in 0..<rows.count where !view.isNull(Int(rows[index])) {
+            add(view.bytes(Int(rows[index])), count: 1, to: Int(groups[index]))
+        }
+    }
+
+    private mutating func add(_ value: UnsafeRawBufferPointer, count: Int, to group: Int) {
+        let isFirst = counts[group] == 0
+        counts[group] += count
+        let order = isFirst ? 0 : texts[group].withUnsafeBytes { StringMatching.order(value, $0) }
+        if isFirst || (function == .min ? order < 0 : order > 0) { texts[group] = Array(value) }
+    }
+
     /// Takes in what another has of one group; its rows come later.
     mutating func merge(_ other: ColumnAggregate, _ theirs: Int, into group: Int) throws {
         let count = other.counts[theirs]
         if count == 0 { return }
-        if function == .count {
-            counts[group] += count
-        } else if isInteger {
-            try add(other.integers[theirs], count: count, to: group)
-        } else {
-            try add(other.reals[theirs], count: count, to: group)
+        switch domain {
+        case .none: counts[group] += count
+        case .integers: try add(other.integers[theirs], count: count, to: group)
+        case .reals: try add(other.reals[theirs], count: count, to: group)
+        case .decimals: try add(other.decimals[theirs], count: count, to: group)
+        case .texts: other.texts[theirs].withUnsafeBytes { add($0, count: count, to: group) }
         }
     }
 
     /// Whether the other one's sums and counts are the same.
     func addsUpAs(_ other: ColumnAggregate) -> Bool {
-        guard column?.slot == other.column?.slot else { return false }
+        switch (column, other.column) {
+        case (nil, nil): break
+        case (let left?, let right?):
+            guard let slot = left.plainSlot, slot == right.plainSlot else { return false }
+        default: return false
+        }
         let sums: [Aggregate.Function] = [.sum, .average]
         return function == other.function || sums.contains(function) && sums.contains(other.function)
     }
@@ -143,14 +206,23 @@ struct ColumnAggregate {
         switch function {
         case .min, .max: return AggregateState(function, count: count, best: count > 0 ? best(group) : nil)
         case .sum, .average:
-            let total: Arithmetic = isInteger ? .integer(integers[group]) : .double(reals[group])
-            return AggregateState(function, count: count, total: count > 0 ? total : .integer(0))
+            return AggregateState(function, count: count, total: count > 0 ? total(group) : .integer(0))
         default: return AggregateState(function, count: count)
         }
     }
 
+    private func total(_ group: Int) -> Arithmetic {
+        switch domain {
+        case .integers: .integer(integers[group])
+        case .decimals: .decimal(decimals[group])
+        default: .double(reals[group])
+        }
+    }
+
     private func best(_ group: Int) -> Any? {
-        switch column?.info.kind {
+        switch column?.kind {
+        case .decimal?: NSDecimalNumber(decimal: decimals[group])
+        case .string?: String(decoding: texts[group], as: UTF8.self)
         case .bool?: NSNumber(value: integers[group] != 0)
         case .int16?: NSNumber(value: Int16(truncatingIfNeeded: integers[group]))
         case .int32?: NSNumber(value: Int32(truncatingIfNeeded: integers[group]))

@@ -152,6 +152,25 @@ final class ColumnChunkBuilder {
         count += more
     }
 
+    /// Takes in all rows at once, of a kind of fixed width: the body writes them. What it does not write is 0.
+    func fill<Value: BitwiseCopyable, Failure: Error>(
+        _: Value.Type, _ body: (UnsafeMutablePointer<Value>) throws(Failure) -> Void
+    ) throws(Failure) {
+        precondition(count == 0 && width == MemoryLayout<Value>.size, "the column has another kind, or rows already")
+        values.initializeMemory(as: UInt8.self, repeating: 0, count: rowCount * width)
+        try body(values.assumingMemoryBound(to: Value.self))
+        count = rowCount
+    }
+
+    /// Makes a row null that has been filled or will be.
+    @inline(__always)
+    func setNull(_ row: Int) {
+        precondition(row < rowCount, "row out of range")
+        let known = nulls ?? noBits()
+        nulls = known
+        known[row >> 3] |= 1 << UInt8(row & 7)
+    }
+
     /// Sets the bits of those of the next rows for which something holds.
     @inline(__always)
     private func mark(_ rows: Range<Int>, in bits: inout UnsafeMutablePointer<UInt8>?, _ holds: (Int) -> Bool) {

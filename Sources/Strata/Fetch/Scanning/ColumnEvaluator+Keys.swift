@@ -19,6 +19,7 @@ extension ColumnEvaluator {
                     if keys.contains(base + Int64(row)) == isNegated { rows.remove(row) }
                 }
             }
+        case .computed: preconditionFailure("computed columns have no keys")
         }
     }
 }

@@ -5,9 +5,14 @@ import StrataRuntime
 
 /// Runs compiled predicates over blocks and column chunks. Belongs to one thread.
 final class ColumnEvaluator {
-    private let log: LogStore
-    private let snapshot: Snapshot
+    let handle: StoreHandle
+    let snapshot: Snapshot
     let control: RequestControl?
+    /// Of the scan; nil where all objects are looked up one by one.
+    let tables: PathTables?
+    /// Made when it is needed first.
+    private var madeInterpreter: RowInterpreter?
+    private var log: LogStore { handle.log }
     /// How many rows are looked at between two questions whether to go on.
     private static let rowsPerCheck = 1_024
     /// For folded text.
@@ -16,11 +21,27 @@ final class ColumnEvaluator {
     private var spare: [UnsafeMutablePointer<UInt64>] = []
     private static let wordsMaximum = RowBits.wordCount(rows: ScannedRowGroup.partMaximumRows)
 
-    init(_ log: LogStore, _ snapshot: Snapshot, _ control: RequestControl? = nil) {
+    init(
+        _ handle: StoreHandle, _ snapshot: Snapshot, _ control: RequestControl? = nil, _ tables: PathTables? = nil
+    ) {
         self.control = control
-        self.log = log
+        self.handle = handle
         self.snapshot = snapshot
+        self.tables = tables
     }
+
+    var interpreter: RowInterpreter {
+        if let madeInterpreter { return madeInterpreter }
+        let made = RowInterpreter(handle, snapshot, control)
+        madeInterpreter = made
+        return made
+    }
+
+    /// An error of the interpreter that is none of the store.
+    var failure: (any Error)? { madeInterpreter?.failure }
+
+    /// How many rows the interpreter has been asked about.
+    var rowsInterpreted: Int { madeInterpreter?.rowCount ?? 0 }
 
     deinit {
         for words in spare { words.deallocate() }
@@ -41,6 +62,8 @@ final class ColumnEvaluator {
                 try filter(rows, node, part)
                 if rows.isEmpty { return }
             }
+        case .computed(let condition): try filter(rows, condition, part)
+        case .interpreted(let condition): try filter(rows, condition, part)
         case .join(let join):
             preconditionFailure("the condition on \(join.relationship.name) has not been answered")
         case .not(let node):

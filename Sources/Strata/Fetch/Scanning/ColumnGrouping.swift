@@ -1,45 +1,50 @@
 import Foundation
 import StrataLog
 
-/// Groups and aggregates over plain columns: what a request for dictionaries needs of them.
+/// Groups and aggregates over what is computed of columns: what a request for dictionaries needs of them.
 struct ColumnGrouping {
     struct Column {
-        let slot: Int
-        let info: SlotInfo
+        let expression: RowExpression
+        /// The type to be brought to; undefined for what it is.
+        var type = NSAttributeType.undefinedAttributeType
+
+        var kind: SlotKind { expression.kind }
     }
 
     struct Function {
         let function: Aggregate.Function
         /// Nil for the rows themselves, which are counted.
-        let column: Column?
+        let column: RowExpression?
     }
 
     let groups: [Column]
     let functions: [Function]
     /// For each column of the dictionaries the group it shows; nil for aggregates.
     let plainGroups: [Int?]
+    /// Whether the groups are wanted in the order of their first rows, as distinct rows are.
+    let isOrderedByKey: Bool
 
-    /// The slots whose columns are read.
-    var slots: [Int] { groups.map(\.slot) + functions.compactMap { $0.column?.slot } }
+    /// What is computed of each row.
+    var expressions: [RowExpression] { groups.map(\.expression) + functions.compactMap(\.column) }
 
-    /// Nil unless everything is a plain attribute, or a to-one relationship to group by.
+    /// Of more columns null bits are not kept.
+    private static let groupsMaximum = 64
+
+    /// Nil unless everything can be computed a column at a time.
     init?(_ dictionaries: DictionaryPlan, _ sorts: [KeySortDescriptor], _ shape: EntityShape) {
-        guard dictionaries.isGrouped, sorts.allSatisfy({ dictionaries.names.contains($0.path.text) }) else {
-            return nil
-        }
+        guard sorts.allSatisfy({ dictionaries.names.contains($0.path.text) }) else { return nil }
+        // Distinct rows are groups by all of their columns.
+        let wanted = dictionaries.isGrouped ? dictionaries.groups : dictionaries.columns
+        guard wanted.count <= Self.groupsMaximum else { return nil }
+        let compiler = ExpressionCompiler(shape: shape)
         var groups: [Column] = []
-        for group in dictionaries.groups {
-            guard group.type == .undefinedAttributeType, let column = Self.column(group.expression, shape) else {
-                return nil
-            }
-            switch column.info.kind {
-            case .bool, .int16, .int32, .int64, .float, .double, .date, .string, .toOne: groups.append(column)
-            case .uuid, .data, .decimal, .uri, .transformable: return nil
-            }
+        for group in wanted {
+            guard let column = Self.column(group, compiler) else { return nil }
+            groups.append(column)
         }
         var functions: [Function] = []
         for aggregate in dictionaries.aggregates {
-            guard let function = Self.function(aggregate, shape) else { return nil }
+            guard let function = Self.function(aggregate, compiler) else { return nil }
             functions.append(function)
         }
         var plainGroups: [Int?] = []
@@ -48,38 +53,48 @@ struct ColumnGrouping {
                 plainGroups.append(nil)
                 continue
             }
-            guard column.type == .undefinedAttributeType,
-                let index = dictionaries.groups.firstIndex(where: { $0.expression == column.expression })
+            guard
+                let index = wanted.firstIndex(where: { $0.expression == column.expression && $0.type == column.type })
             else { return nil }
             plainGroups.append(index)
         }
+        isOrderedByKey = !dictionaries.isGrouped
         self.groups = groups
         self.functions = functions
         self.plainGroups = plainGroups
     }
 
-    private static func column(_ expression: NSExpression, _ shape: EntityShape) -> Column? {
-        guard case .keyPath(nil, let path) = expression.form, path.names.count == 1,
-            case .slot(let slot)? = shape.property(path.names[0]), shape.slots[slot].isPersistent
-        else { return nil }
-        return Column(slot: slot, info: shape.slots[slot])
+    /// Nil for a column that does not keep what differs apart, or that only the interpreter computes.
+    private static func column(_ column: DictionaryPlan.Column, _ compiler: ExpressionCompiler) -> Column? {
+        guard let expression = compiler.compile(column.expression) else { return nil }
+        let isKept =
+            switch (expression.kind, column.type) {
+            case (.uuid, _), (.data, _), (.decimal, _), (.uri, _), (.transformable, _): false
+            case (_, .undefinedAttributeType), (.bool, .booleanAttributeType), (.string, .stringAttributeType),
+                (.date, .dateAttributeType), (.int16, .integer16AttributeType), (.int16, .integer32AttributeType),
+                (.int32, .integer32AttributeType), (.float, .floatAttributeType), (.float, .doubleAttributeType),
+                (.double, .doubleAttributeType):
+                true
+            case (let kind, .integer64AttributeType): kind.isInteger
+            default: false
+            }
+        return isKept ? Column(expression: expression, type: column.type) : nil
     }
 
-    private static func function(_ aggregate: Aggregate, _ shape: EntityShape) -> Function? {
+    private static func function(_ aggregate: Aggregate, _ compiler: ExpressionCompiler) -> Function? {
         if aggregate.isDistinct { return nil }
-        let column = column(aggregate.argument, shape)
-        switch aggregate.function {
-        case .count:
-            if case .evaluatedObject = aggregate.argument.form { return Function(function: .count, column: nil) }
-            guard let column, column.info.kind != .transformable, column.info.kind != .toOne else { return nil }
-            return Function(function: .count, column: column)
-        case .sum, .average, .min, .max:
-            switch column?.info.kind {
-            case .bool?, .int16?, .int32?, .int64?, .float?, .double?, .date?:
-                return Function(function: aggregate.function, column: column)
-            default: return nil
-            }
-        case .median, .mode, .standardDeviation: return nil
+        if aggregate.function == .count, case .evaluatedObject = aggregate.argument.form {
+            return Function(function: .count, column: nil)
         }
+        guard let column = compiler.compile(aggregate.argument) else { return nil }
+        let isKnown =
+            switch (aggregate.function, column.kind) {
+            case (.median, _), (.mode, _), (.standardDeviation, _), (_, .transformable), (_, .toOne): false
+            case (.count, _): true
+            case (.sum, .decimal), (.average, .decimal), (.min, .decimal), (.max, .decimal): true
+            case (.min, .string), (.max, .string): true
+            case (.sum, let kind), (.average, let kind), (.min, let kind), (.max, let kind): kind.isComputable
+            }
+        return isKnown ? Function(function: aggregate.function, column: column) : nil
     }
 }

@@ -7,24 +7,48 @@ struct NotCompiled: Error {}
 /// A sort descriptor over one column.
 struct ColumnSort: Sendable {
     let slot: Int
-    let kind: SlotKind
-    let isAscending: Bool
+    let order: ValueOrder
+
+    var kind: SlotKind { order.kind }
+    var isAscending: Bool { order.isAscending }
 
     /// Nil unless all descriptors compare stored values of plain attributes in their natural order.
-    static func all(_ sorts: [KeySortDescriptor], _ shape: EntityShape) -> [ColumnSort]? {
+    static func all(_ sorts: [ComputedSort]) -> [ColumnSort]? {
         var columns: [ColumnSort] = []
         for sort in sorts {
-            guard sort.isNatural, sort.path.names.count == 1, case .slot(let slot)? = shape.property(sort.path.names[0])
-            else { return nil }
-            let info = shape.slots[slot]
-            switch info.kind {
-            case .bool, .int16, .int32, .int64, .float, .double, .date, .uuid, .string: break
-            case .data, .decimal, .uri, .transformable, .toOne: return nil
-            }
-            columns.append(ColumnSort(slot: slot, kind: info.kind, isAscending: sort.ascending))
+            guard let slot = sort.expression.plainSlot else { return nil }
+            columns.append(ColumnSort(slot: slot, order: sort.order))
         }
         return columns
     }
+}
+
+/// A sort descriptor over what is computed of a row.
+struct ComputedSort {
+    let expression: RowExpression
+    let order: ValueOrder
+
+    /// Nil unless all descriptors compare values in their natural order that can be computed a column at a time.
+    static func all(_ sorts: [KeySortDescriptor], _ shape: EntityShape) -> [ComputedSort]? {
+        let compiler = ExpressionCompiler(shape: shape)
+        var computed: [ComputedSort] = []
+        for sort in sorts {
+            guard sort.isNatural, let expression = compiler.compile(sort.path.names[...]) else { return nil }
+            switch expression.kind {
+            case .bool, .int16, .int32, .int64, .float, .double, .date, .uuid, .string: break
+            case .data, .decimal, .uri, .transformable, .toOne: return nil
+            }
+            let order = ValueOrder(kind: expression.kind, isAscending: sort.ascending)
+            computed.append(ComputedSort(expression: expression, order: order))
+        }
+        return computed
+    }
+}
+
+/// The order of a column's values.
+struct ValueOrder: Sendable {
+    let kind: SlotKind
+    let isAscending: Bool
 
     /// Whether values with equal codes are equal.
     var hasExactCodes: Bool {

@@ -11,6 +11,7 @@ struct CompiledScan {
     /// The row groups' columns, put together from their blocks; nil when blocks are asked themselves.
     private(set) var rowGroups: RowGroupSource?
     private let root: UInt16
+    private let columns: [RowExpression]
     let entities: EntityNumbers
 
     /// How many row groups are worked on one after the other, and how many together.
@@ -32,25 +33,29 @@ struct CompiledScan {
 
         /// How many row groups are worked on together, the newest of which is this one.
         ///
-        /// - Parameter number: counted from 1.
-        fileprivate func rowGroupsOfWave(at number: Int) -> Int {
+        /// - Parameters:
+        ///   - number: counted from 1.
+        ///   - weight: what a row costs, where 1 is a comparison of columns.
+        fileprivate func rowGroupsOfWave(at number: Int, weight: Int) -> Int {
             if number <= serialRowGroups { return 1 }
             let cores = ScanPool.shared.cores
+            if weight > 1 { return cores }
             return self == .whole ? cores * 32 : cores * 2
         }
     }
 
     /// - Parameters:
     ///   - shape: whose slots they are; nil for rows of a link.
-    ///   - slots: what is read besides the columns of the predicate.
+    ///   - columns: what is read or computed besides the columns of the predicate.
     init(
         _ handle: StoreHandle, _ snapshot: Snapshot, _ predicate: CompiledPredicate, root: UInt16,
-        _ shape: EntityShape?, entities: EntityNumbers, reading slots: [Int] = []
+        _ shape: EntityShape?, entities: EntityNumbers, reading columns: [RowExpression] = []
     ) {
         self.handle = handle
         self.snapshot = snapshot
         self.predicate = predicate
-        let all = predicate.program.slots.union(slots).sorted()
+        self.columns = columns
+        let all = predicate.program.slots.union(columns.flatMap(\.slots)).sorted()
         rowGroups = RowGroupSource(handle, root: root, shape, slots: all)
         self.root = root
         self.entities = entities
@@ -62,6 +67,21 @@ struct CompiledScan {
         scan.candidates = candidates
         scan.predicate = residual
         scan.rowGroups = nil
+        return scan
+    }
+
+    /// The same with what only the interpreter can answer asked in the scan, row group by row group; nil where that has
+    /// to be asked on the request's own thread.
+    func interpretingRest() -> CompiledScan? {
+        guard let rest = predicate.rest else { return self }
+        // Transformers are the program's own, and called by one thread at a time.
+        let names = handle.shapes.transformableNames
+        if !names.isEmpty {
+            let text = rest.formatString
+            guard !names.contains(where: { text.contains($0) }) else { return nil }
+        }
+        var scan = self
+        scan.predicate = predicate.whole
         return scan
     }
 
@@ -85,6 +105,9 @@ struct CompiledScan {
         if let run { _ = try body(run) }
     }
 
+    /// What a row costs at most, roughly in nanoseconds, as long as it counts as one.
+    private static let costOfComparisons = 256
+
     /// Tests all rows, makes a part of each row group, and takes the parts in the order of the rows.
     ///
     /// - Parameters:
@@ -94,15 +117,17 @@ struct CompiledScan {
         _ pace: Pace = .careful, _ turn: ScanTurn?, make: (ScannedRowGroup) throws -> Part,
         take: (Part) throws -> Bool
     ) throws {
+        let tables = try pathTables(turn)
         var cutter = RowGroupCutter()
         var wave: [[RowRun]] = []
         var waveRows = 0
+        let weight = max(1, predicate.program.cost / Self.costOfComparisons)
         var goesOn = true
         var failure: (any Error)?
         func finishWave() -> Bool {
             do {
-                try turn?.willLook(at: waveRows)
-                goesOn = try work(wave, turn?.control, make, take)
+                try turn?.willLook(at: waveRows * weight)
+                goesOn = try work(wave, turn?.control, tables, make, take)
                 wave.removeAll(keepingCapacity: true)
                 waveRows = 0
             } catch {
@@ -120,7 +145,7 @@ struct CompiledScan {
                     goesOn = false
                     return false
                 }
-                if wave.count >= pace.rowGroupsOfWave(at: piece.number), !finishWave() { return false }
+                if wave.count >= pace.rowGroupsOfWave(at: piece.number, weight: weight), !finishWave() { return false }
             }
             return true
         }
@@ -137,13 +162,26 @@ struct CompiledScan {
         if let failure { throw failure }
     }
 
+    /// What lies behind the relationships that are followed; nil when none is.
+    private func pathTables(_ turn: ScanTurn?) throws -> PathTables? {
+        let paths = predicate.program.paths + columns.flatMap(\.paths)
+        if paths.isEmpty { return nil }
+        let rowCount = candidates?.count ?? entities.rowCount(in: snapshot)
+        return try PathTables(paths, from: rowCount, handle, snapshot, turn)
+    }
+
     /// Works on some row groups. False when no more are wanted.
     private func work<Part>(
-        _ wave: [[RowRun]], _ control: RequestControl?, _ make: (ScannedRowGroup) throws -> Part,
+        _ wave: [[RowRun]], _ control: RequestControl?, _ tables: PathTables?, _ make: (ScannedRowGroup) throws -> Part,
         _ take: (Part) throws -> Bool
     ) throws -> Bool {
         func rowGroup(_ runs: [RowRun]) throws -> ScannedRowGroup {
-            try ScannedRowGroup(runs, self, ColumnEvaluator(handle.log, snapshot, control))
+            let evaluator = ColumnEvaluator(handle, snapshot, control, tables)
+            do {
+                return try ScannedRowGroup(runs, self, evaluator)
+            } catch {
+                throw evaluator.failure ?? error
+            }
         }
         // What one row costs has no bound: patterns ask on each thread by themselves.
         let budget = EvaluationWork.current?.stepsLeft

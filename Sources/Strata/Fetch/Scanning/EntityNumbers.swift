@@ -1,3 +1,5 @@
+import StrataLog
+
 /// The entities whose rows a search wants, by the numbers that a store gives them.
 struct EntityNumbers: Sendable {
     /// By entity number.
@@ -14,6 +16,11 @@ struct EntityNumbers: Sendable {
     /// Those of the entities that a store holds.
     init(_ shapes: [EntityShape], in map: StoreMap) {
         self.init(shapes.map { map.numbers[$0.index] }.filter { $0 != 0 })
+    }
+
+    /// How many rows of the entities there are.
+    func rowCount(in snapshot: Snapshot) -> Int {
+        isMember.indices.reduce(0) { isMember[$1] ? $0 + snapshot.count(entity: UInt16($1)) : $0 }
     }
 
     func contains(_ number: UInt16) -> Bool { Int(number) < isMember.count && isMember[Int(number)] }

@@ -7,6 +7,10 @@ struct GroupedColumns {
     /// Of the group columns. By itself, since to look at a column of `grouping` for each row counts references.
     private let kinds: [SlotKind]
     private var table: GroupTable
+    /// For each group the least key of its rows, and the last part that had one; empty where nobody asks.
+    private(set) var firstKeys: [UInt64] = []
+    private var lastParts: [Int32] = []
+    private var partCount: Int32 = 0
     /// For each group column its strings.
     private var strings: [ByteStringSet]
     private var texts: [[String]]
@@ -19,7 +23,7 @@ struct GroupedColumns {
 
     init(_ grouping: ColumnGrouping) {
         self.grouping = grouping
-        kinds = grouping.groups.map(\.info.kind)
+        kinds = grouping.groups.map(\.kind)
         table = GroupTable(width: grouping.groups.count)
         strings = grouping.groups.map { _ in ByteStringSet() }
         texts = grouping.groups.map { _ in [] }
@@ -54,15 +58,50 @@ struct GroupedColumns {
             try groups.withUnsafeMutableBufferPointer { groups in
                 try rows.withUnsafeBufferPointer { rows in
                     let groups = UnsafeMutableBufferPointer(rebasing: groups[..<count])
-                    let keys = try grouping.groups.map { try rowGroup.column($0.slot, ofPart: index) }
+                    let keys = try grouping.groups.map { try rowGroup.column($0.expression, ofPart: index) }
                     try withExtendedLifetime(keys) { try find(groups, of: rows, keys.map(\.view)) }
+                    if grouping.isOrderedByKey { recordKeys(part, rows, UnsafeBufferPointer(groups)) }
                     for aggregate in aggregates.indices {
                         aggregates[aggregate].resize(table.count)
-                        try aggregates[aggregate].add(part, rows, UnsafeBufferPointer(groups))
+                        let column = try aggregates[aggregate].column.map { expression in
+                            // Of what lies out of line, only texts are looked at.
+                            if let slot = expression.plainSlot, expression.kind != .string {
+                                return ComputedColumn(try part.column(slot))
+                            }
+                            return try rowGroup.column(expression, ofPart: index)
+                        }
+                        try withExtendedLifetime(column) {
+                            try aggregates[aggregate].add(column?.view, rows, UnsafeBufferPointer(groups))
+                        }
                     }
                 }
             }
         }
+    }
+
+    private mutating func recordKeys(
+        _ part: ScanPart, _ rows: UnsafeBufferPointer<Int32>, _ groups: UnsafeBufferPointer<Int32>
+    ) {
+        partCount += 1
+        addKeys(count: table.count)
+        if case .block(let block) = part {
+            // Rows lie in a block as they were written.
+            for (position, group) in groups.enumerated() {
+                firstKeys[Int(group)] = min(firstKeys[Int(group)], block.key(Int(rows[position])))
+            }
+            return
+        }
+        for (position, group) in groups.enumerated() where lastParts[Int(group)] != partCount {
+            lastParts[Int(group)] = partCount
+            firstKeys[Int(group)] = min(firstKeys[Int(group)], part.key(Int(rows[position])))
+        }
+    }
+
+    private mutating func addKeys(count: Int) {
+        let more = count - firstKeys.count
+        guard more > 0 else { return }
+        firstKeys.append(contentsOf: repeatElement(UInt64.max, count: more))
+        lastParts.append(contentsOf: repeatElement(0, count: more))
     }
 
     /// Finds the group of each row.
@@ -174,13 +213,17 @@ struct GroupedColumns {
             var key = Array(other.table.codes(of: theirs))
             let nulls = other.table.nulls[theirs]
             for (index, column) in grouping.groups.enumerated()
-            where column.info.kind == .string && nulls >> UInt64(index) & 1 == 0 {
+            where column.kind == .string && nulls >> UInt64(index) & 1 == 0 {
                 var text = other.texts[index][Int(key[index])]
                 let number = text.withUTF8 { strings[index].insert(UnsafeRawBufferPointer($0)) }
                 if number == texts[index].count { texts[index].append(text) }
                 key[index] = UInt64(number)
             }
             let group = key.withUnsafeBufferPointer { table.find($0, nulls: nulls) }
+            if grouping.isOrderedByKey {
+                addKeys(count: table.count)
+                firstKeys[group] = min(firstKeys[group], other.firstKeys[theirs])
+            }
             for index in aggregates.indices {
                 aggregates[index].resize(table.count)
                 try aggregates[index].merge(other.aggregates[index], theirs, into: group)
@@ -196,9 +239,9 @@ struct GroupedColumns {
         let codes = Array(table.codes(of: number))
         for (index, column) in grouping.groups.enumerated() {
             let isNull = table.nulls[number] >> UInt64(index) & 1 != 0
-            let value = isNull ? nil : try value(codes[index], column.info.kind, texts[index], scope)
+            let value = isNull ? nil : try value(codes[index], column.kind, texts[index], scope)
             keys.append(
-                column.info.kind == .toOne ? value : ResultConversion.convert(value, to: .undefinedAttributeType))
+                column.kind == .toOne ? value : ResultConversion.convert(value, to: column.type))
         }
         let states = zip(grouping.functions, aggregateIndexes).map { function, index in
             aggregates[index].state(number, of: function.function)

@@ -81,7 +81,8 @@ final class RowSource: KeyValueCoding, PredicateIdentifiable {
         }
     }
 
-    private func value(_ slot: Int) -> Any? {
+    /// The value in a slot; a row for a to-one relationship.
+    func value(_ slot: Int) -> Any? {
         let info = shape.slots[slot]
         // A transient property has no stored value.
         guard info.isPersistent else { return nil }

@@ -103,6 +103,7 @@ extension ScannedRowGroup {
                     } else {
                         goesOn = body(ref, nil, 0)
                     }
+                case .computed: preconditionFailure("computed columns are no rows")
                 }
                 if !goesOn { throw .stop }
             }

@@ -4,11 +4,14 @@ import StrataLog
 enum ScanPart {
     case block(Block)
     case rowGroup(ScannedColumns)
+    /// Columns that were computed of another part's rows, in the place of slots.
+    case computed([ComputedColumn])
 
     var rowCount: Int {
         switch self {
         case .block(let block): block.rowCount
         case .rowGroup(let columns): columns.rowGroup.rowCount
+        case .computed(let columns): columns.first?.view.rowCount ?? 0
         }
     }
 
@@ -17,6 +20,7 @@ enum ScanPart {
         switch self {
         case .block(let block): try block.column(slot)
         case .rowGroup(let columns): columns.column(slot).view
+        case .computed(let columns): columns[slot].view
         }
     }
 
@@ -25,6 +29,7 @@ enum ScanPart {
         switch self {
         case .block: false
         case .rowGroup(let columns): columns.column(slot).isASCII
+        case .computed(let columns): columns[slot].chunk?.isASCII ?? false
         }
     }
 
@@ -32,6 +37,7 @@ enum ScanPart {
         switch self {
         case .block(let block): block.key(row)
         case .rowGroup(let columns): columns.rowGroup.key(row)
+        case .computed: preconditionFailure("computed columns have no keys")
         }
     }
 
@@ -40,7 +46,7 @@ enum ScanPart {
     func verdict(_ test: ColumnPredicate) -> ColumnPredicate.Verdict {
         switch self {
         case .block(let block): test.hasZones ? test.verdict(ColumnZone(block, test.slot)) : .some
-        case .rowGroup: .some
+        case .rowGroup, .computed: .some
         }
     }
 }

@@ -18,16 +18,16 @@ final class ScannedRowGroup {
     /// The part's rows, if it has column chunks.
     private var gathered: RowGroup?
     private var bits: [RowBits] = []
-    private let handle: StoreHandle
-    private let control: RequestControl?
+    private let evaluator: ColumnEvaluator
+    private var handle: StoreHandle { evaluator.handle }
+    private var control: RequestControl? { evaluator.control }
     private let words: UnsafeMutablePointer<UInt64>
 
     init(
         _ runs: [RowRun], _ scan: CompiledScan, _ evaluator: ColumnEvaluator
     ) throws(StoreError) {
         self.runs = runs
-        handle = scan.handle
-        control = evaluator.control
+        self.evaluator = evaluator
         var cachedBlocks: Int?
         do {
             let answer = try scan.rowGroups?.rowGroup(
@@ -64,6 +64,7 @@ final class ScannedRowGroup {
             try evaluator.control?.checkRead()
             try evaluator.filter(bits[index], scan.predicate.program, part)
         }
+        statistics.rowsInterpreted += evaluator.rowsInterpreted
     }
 
     /// Marks the rows of column chunks that have to be tested.
@@ -132,16 +133,22 @@ final class ScannedRowGroup {
         bits[index].forEach(in: 0..<parts[index].rowCount, body)
     }
 
-    /// A part's column with the values of matches, also those that lie out of line; with what the view lies in, unless
-    /// that is the part.
+    /// What an expression gives for the matches of a part, also where values lie out of line.
     ///
-    /// - Throws: `NotCompiled` when the values are too long to be held together.
-    func column(_ slot: Int, ofPart index: Int) throws -> (view: ColumnView, owner: ColumnChunk?) {
+    /// - Throws: `NotCompiled` when the values are too long to be held together, or not all of them of one kind.
+    func column(_ expression: RowExpression, ofPart index: Int) throws -> ComputedColumn {
+        if let slot = expression.plainSlot { return try column(slot, ofPart: index) }
+        let column = try RowComputation(evaluator: evaluator, part: parts[index], rows: bits[index]).column(expression)
+        guard column.exceptions.isEmpty else { throw NotCompiled() }
+        return column
+    }
+
+    private func column(_ slot: Int, ofPart index: Int) throws -> ComputedColumn {
         let column = try parts[index].column(slot)
-        guard column.externals != nil else { return (column, nil) }
+        guard column.externals != nil else { return ComputedColumn(column) }
         let rows = bits[index]
         guard (0..<column.rowCount).contains(where: { column.isExternal($0) && rows.contains($0) }) else {
-            return (column, nil)
+            return ComputedColumn(column)
         }
         let builder = ColumnChunkBuilder(column.kind, rowCount: column.rowCount, handle.columnChunks.pages)
         var taken = 0
@@ -156,8 +163,7 @@ final class ScannedRowGroup {
             taken = row + 1
         }
         guard builder.append(column, taken..<column.rowCount) else { throw NotCompiled() }
-        let chunk = ColumnChunk(builder, [])
-        return (chunk.view, chunk)
+        return ComputedColumn(builder)
     }
 
     /// Calls the body with each run that may have matches: its position, the index of its part, and its rows there.

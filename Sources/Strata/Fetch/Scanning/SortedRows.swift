@@ -11,7 +11,7 @@ struct SortedRows {
         var row: Int32
     }
 
-    private let sorts: [ColumnSort]
+    private let sorts: [ComputedSort]
     private let limit: Int
     private let control: RequestControl?
     private(set) var parts: [ScanPart] = []
@@ -22,7 +22,7 @@ struct SortedRows {
     /// Each in order, and nothing twice.
     private var lists: [[Entry]] = []
 
-    init(_ sorts: [ColumnSort], limit: Int, _ control: RequestControl? = nil) {
+    init(_ sorts: [ComputedSort], limit: Int, _ control: RequestControl? = nil) {
         self.control = control
         self.sorts = sorts
         self.limit = limit
@@ -47,12 +47,12 @@ struct SortedRows {
         columns.reserveCapacity(parts.count * sorts.count)
         for part in parts.indices {
             for sort in sorts {
-                let (column, owner) = try rowGroup.column(sort.slot, ofPart: part)
-                columns.append(column)
-                owners.append(owner)
+                let column = try rowGroup.column(sort.expression, ofPart: part)
+                columns.append(column.view)
+                owners.append(column.chunk)
             }
         }
-        let first = sorts[0]
+        let first = sorts[0].order
         try rowGroup.forEachRef { index, row, ref in
             let code = first.code(columns[index * sorts.count], row)
             if code > bound { return }
@@ -149,8 +149,8 @@ struct SortedRows {
 
     private func precedes(_ left: Entry, _ right: Entry) -> Bool {
         if left.code != right.code { return left.code < right.code }
-        for (index, sort) in sorts.enumerated() where index > 0 || !sort.hasExactCodes {
-            let order = sort.order(
+        for (index, sort) in sorts.enumerated() where index > 0 || !sort.order.hasExactCodes {
+            let order = sort.order.order(
                 columns[Int(left.part) * sorts.count + index], Int(left.row),
                 columns[Int(right.part) * sorts.count + index], Int(right.row))
             if order != 0 { return order < 0 }

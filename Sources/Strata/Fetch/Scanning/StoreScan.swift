@@ -84,16 +84,16 @@ struct StoreScan {
 
     /// The predicate as a program over all rows; nil when they are not scanned, or only objects can answer it.
     ///
-    /// - Parameter slots: what is read besides the columns of the predicate.
-    private func compiledScan(reading slots: [Int] = []) throws -> CompiledScan? {
+    /// - Parameter columns: what is read besides the columns of the predicate.
+    private func compiledScan(reading columns: [RowExpression] = []) throws -> CompiledScan? {
         guard var prepared = try self.prepared() else { return nil }
-        if prepared.candidates == nil, slots.isEmpty, !needsRow, prepared.hasJoined {
+        if prepared.candidates == nil, columns.isEmpty, !needsRow, prepared.hasJoined {
             // Who wants nothing but keys need not look at rows.
             try search.narrowToKeys(&prepared)
         }
         let scan = CompiledScan(
             scope.handle, scope.snapshot, prepared.predicate, root: search.root, plan.shape, entities: entities,
-            reading: slots)
+            reading: columns)
         if let candidates = prepared.candidates {
             if let choice = prepared.choice { report.record(choice) } else { report.record(.semiJoin) }
             return scan.over(candidates, prepared.predicate)
@@ -132,14 +132,20 @@ struct StoreScan {
         return scan.over(prepared.candidates ?? [], prepared.predicate)
     }
 
-    /// A scan over columns alone: the predicate is compiled as a whole, or there is none. Nil when rows have to be
-    /// looked at one by one, or when there is a shorter way to them.
+    /// A scan of all rows that satisfy the predicate, without looking at one by itself. Nil when objects have to answer
+    /// it, or when there is a shorter way to them.
     ///
-    /// - Parameter slots: what is read besides the columns of the predicate.
-    func columnScan(reading slots: [Int] = []) throws -> CompiledScan? {
+    /// - Parameters:
+    ///   - columns: what is read besides the columns of the predicate.
+    ///   - interprets: whether the interpreter may be asked about the rows of a whole row group.
+    func columnScan(
+        reading columns: [RowExpression] = [], interpreting interprets: Bool = true
+    ) throws -> CompiledScan? {
         guard !plan.mayNameObjects else { return nil }
         do {
-            guard let scan = try compiledScan(reading: slots), scan.predicate.rest == nil else { return nil }
+            guard let partly = try compiledScan(reading: columns), interprets || partly.predicate.rest == nil,
+                let scan = partly.interpretingRest()
+            else { return nil }
             if scan.candidates == nil { report.record(plan.hasPredicate ? .compiledScan : .allRows) }
             return scan
         } catch let error as StoreError {
@@ -167,7 +173,7 @@ struct StoreScan {
     func count(maximum: Int) throws -> Int {
         if let exact = try indexCount() { return exact }
         var count = 0
-        if let scan = try columnScan() {
+        if let scan = try columnScan(interpreting: false) {
             if let refs = scan.candidates, !scan.predicate.isSelective {
                 report.statistics.rowsMatched += refs.count
                 return refs.count

@@ -18,6 +18,11 @@ final class ModelShapes: @unchecked Sendable {
     private var byClass = NumberTable<EntityShape>()
     let model: NSManagedObjectModel
 
+    /// The names of attributes whose values a transformer makes.
+    var transformableNames: Set<String> {
+        Set(shapes.flatMap { $0.slots.filter { $0.kind == .transformable }.map(\.name) })
+    }
+
     private struct Known {
         var nextID: UInt32 = 1
         /// By ``number(_:)``.

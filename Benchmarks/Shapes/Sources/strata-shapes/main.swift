@@ -1,0 +1,70 @@
+import Foundation
+
+// Times generated requests beside SQLite and prints those in which Strata is slowest beside it.
+//
+//   strata-shapes [ROWS] [REQUESTS] [SEED]
+
+func milliseconds(_ body: () throws -> Int) rethrows -> (median: Double, result: Int) {
+    var times: [Double] = []
+    var result = 0
+    var spent = 0.0
+    // Slow ones are not run as often: what takes that long does not depend on a run's luck.
+    while times.count < 5, times.isEmpty || spent < 1_000 {
+        let start = ContinuousClock.now
+        result = try body()
+        let time = (ContinuousClock.now - start) / .milliseconds(1)
+        times.append(time)
+        spent += time
+    }
+    times.sort()
+    return (times[times.count / 2], result)
+}
+
+let arguments = CommandLine.arguments.dropFirst().map { Int($0) ?? 0 }
+let rowCount = arguments.first ?? 100_000
+let shapeCount = arguments.count > 1 ? arguments[1] : 300
+let seed = arguments.count > 2 ? UInt64(arguments[2]) : 1
+
+let folder = FileManager.default.temporaryDirectory.appendingPathComponent("strata-shapes-\(UUID().uuidString)")
+try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+defer { try? FileManager.default.removeItem(at: folder) }
+let rows = ShopRows(count: rowCount)
+let peer = try SQLiteShop(rows, in: folder)
+let store = try ShopStore(rows, in: folder)
+
+struct Line {
+    let text: String
+    let strata: Double
+    let sqlite: Double
+
+    var ratio: Double { sqlite / strata }
+}
+
+var generator = ShapeGenerator(seed: seed)
+var lines: [Line] = []
+var differences = 0
+for _ in 0..<shapeCount {
+    let shape = generator.shape()
+    _ = try store.run(shape)
+    let ours = try milliseconds { try store.run(shape) }
+    _ = try peer.run(shape)
+    let theirs = try milliseconds { try peer.run(shape) }
+    if ours.result != theirs.result {
+        differences += 1
+        print("DIFFERENCE \(shape.text): \(ours.result), SQLite \(theirs.result)")
+    }
+    lines.append(Line(text: shape.text, strata: ours.median, sqlite: theirs.median))
+}
+
+lines.sort { $0.ratio < $1.ratio }
+print("Strata ms  SQLite ms  ratio")
+for line in lines.prefix(20) {
+    print(
+        String(format: "%9.2f  %9.2f  %5.2f  ", line.strata, line.sqlite, line.ratio) + line.text)
+}
+func share(_ bound: Double) -> Int { lines.count { $0.ratio >= bound } * 100 / max(1, lines.count) }
+print(
+    "\(lines.count) requests over \(rowCount) rows, seed \(seed): \(share(0.95)) % at least 0.95 as fast as SQLite, "
+        + "\(share(0.5)) % at least half, median "
+        + String(format: "%.1f", lines.isEmpty ? 0 : lines[lines.count / 2].ratio))
+exit(differences == 0 ? 0 : 1)

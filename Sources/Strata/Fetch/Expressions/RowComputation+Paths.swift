@@ -1,0 +1,99 @@
+import StrataLog
+
+// What lies behind to-one relationships.
+extension RowComputation {
+    func gather(_ path: RowPath) throws(StoreError) -> ComputedColumn {
+        let references = try part.column(path.slot)
+        guard let table = evaluator.tables?.table(of: path) else { return try lookUp(path, references) }
+        let view = table.view
+        let kind = path.rest.kind
+        switch kind.valueKind.fixedWidth {
+        case 1: return try gather(kind, UInt8.self, references, table)
+        case 2: return try gather(kind, UInt16.self, references, table)
+        case 4: return try gather(kind, UInt32.self, references, table)
+        case 8: return try gather(kind, UInt64.self, references, table)
+        default:
+            let builder = ColumnChunkBuilder(
+                kind.valueKind, rowCount: part.rowCount, evaluator.handle.columnChunks.pages)
+            var exceptions: [Int32] = []
+            try forEachRow { row throws(StoreError) in
+                if row > builder.count { builder.appendNothing(row - builder.count) }
+                if let found = Self.row(references, row, table), !view.isNull(found) {
+                    if builder.append(view, found..<found + 1) { return }
+                    exceptions.append(Int32(row))
+                }
+                builder.appendNothing(1)
+            }
+            builder.appendNothing(part.rowCount - builder.count)
+            return ComputedColumn(builder, exceptions: exceptions)
+        }
+    }
+
+    /// The row in a table of the object that a row refers to; nil where there is none.
+    @inline(__always)
+    private static func row(_ references: ColumnView, _ row: Int, _ table: PathTable) -> Int? {
+        let ref = references.reference(row)
+        return ref.isNull ? nil : table.row(ref.key)
+    }
+
+    @inline(__always)
+    private func gather<Value: BitwiseCopyable>(
+        _ kind: SlotKind, _: Value.Type, _ references: ColumnView, _ table: PathTable
+    ) throws(StoreError) -> ComputedColumn {
+        let view = table.view
+        let values = view.values.assumingMemoryBound(to: Value.self)
+        return try fill(kind, Value.self) { row in
+            guard let found = Self.row(references, row, table) else { return (values[0], .null) }
+            return (values[found], view.isNull(found) ? .null : .value)
+        }
+    }
+
+    // MARK: One by one
+
+    /// For few rows of many: each row's object is looked up.
+    private func lookUp(_ path: RowPath, _ references: ColumnView) throws(StoreError) -> ComputedColumn {
+        var rest = path.rest
+        var steps: [RowPath] = [path]
+        while case .path(let next) = rest {
+            steps.append(next)
+            rest = next.rest
+        }
+        guard case .slot(let slot, let kind) = rest else { preconditionFailure("no path to a slot") }
+        let builder = ColumnChunkBuilder(kind.valueKind, rowCount: part.rowCount, evaluator.handle.columnChunks.pages)
+        let families = steps.map { EntityNumbers($0.relationship.destination.family, in: evaluator.handle.map) }
+        var exceptions: [Int32] = []
+        var reader = RowReader(evaluator.snapshot)
+        try forEachRow { row throws(StoreError) in
+            if row > builder.count { builder.appendNothing(row - builder.count) }
+            guard let found = try end(of: steps, families, references.reference(row), &reader) else {
+                return builder.appendNothing(1)
+            }
+            let column = try found.block.column(slot)
+            if column.isNull(found.index) { return builder.appendNothing(1) }
+            let isTaken =
+                kind == .string && column.isExternal(found.index)
+                ? builder.append(try bytes(column, found.index))
+                : builder.append(column, found.index..<found.index + 1)
+            if isTaken { return }
+            exceptions.append(Int32(row))
+            builder.appendNothing(1)
+        }
+        builder.appendNothing(part.rowCount - builder.count)
+        return ComputedColumn(builder, exceptions: exceptions)
+    }
+
+    /// The object at the end of some steps, the first of which leads to a known one.
+    private func end(
+        of steps: [RowPath], _ families: [EntityNumbers], _ first: ObjectRef, _ reader: inout RowReader
+    ) throws(StoreError) -> Row? {
+        var ref = first
+        for index in steps.indices {
+            guard !ref.isNull, let row = try reader.row(ref), families[index].contains(row.block.entity) else {
+                return nil
+            }
+            guard index + 1 < steps.count else { return row }
+            ref = try row.block.column(steps[index + 1].slot).reference(row.index)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,150 @@
+/// What is computed of the columns of a row, and of those of the objects that it refers to. All values of one expression
+/// are of one kind, or null.
+indirect enum RowExpression {
+    case slot(Int, SlotKind)
+    /// What lies behind a to-one relationship.
+    case path(RowPath)
+    case integer(Int64)
+    case real(Double)
+    case arithmetic(ColumnArithmetic, RowExpression, RowExpression)
+    case function(ColumnFunction, RowExpression)
+
+    var kind: SlotKind {
+        switch self {
+        case .slot(_, let kind): kind
+        case .path(let path): path.rest.kind
+        case .integer: .int64
+        case .real: .double
+        case .arithmetic(_, let left, let right): left.kind.isInteger && right.kind.isInteger ? .int64 : .double
+        case .function(let function, let argument): function.kind(of: argument.kind)
+        }
+    }
+
+    /// The slot that it is, if nothing has to be computed.
+    var plainSlot: Int? {
+        if case .slot(let slot, _) = self { return slot }
+        return nil
+    }
+
+    /// The slots of the row whose columns are read.
+    var slots: [Int] {
+        switch self {
+        case .slot(let slot, _): [slot]
+        case .path(let path): [path.slot]
+        case .integer, .real: []
+        case .arithmetic(_, let left, let right): left.slots + right.slots
+        case .function(_, let argument): argument.slots
+        }
+    }
+
+    /// The relationships that are followed from the row itself.
+    var paths: [RowPath] {
+        switch self {
+        case .slot, .integer, .real: []
+        case .path(let path): [path]
+        case .arithmetic(_, let left, let right): left.paths + right.paths
+        case .function(_, let argument): argument.paths
+        }
+    }
+
+    /// What computing a row costs, roughly in nanoseconds.
+    var cost: Int {
+        switch self {
+        case .slot, .integer, .real: 1
+        case .path(let path): 20 + path.rest.cost
+        case .arithmetic(_, let left, let right): 3 + left.cost + right.cost
+        case .function(let function, let argument): function.cost + argument.cost
+        }
+    }
+}
+
+/// A step along a to-one relationship, and what is computed of the object there. Immutable.
+final class RowPath {
+    let slot: Int
+    let relationship: RelationshipShape
+    /// Over the rows of the destination.
+    let rest: RowExpression
+
+    init(slot: Int, _ relationship: RelationshipShape, _ rest: RowExpression) {
+        self.slot = slot
+        self.relationship = relationship
+        self.rest = rest
+    }
+}
+
+/// Arithmetic of two numbers, with the results of ``Arithmetic``.
+enum ColumnArithmetic: String {
+    case add = "add:to:"
+    case subtract = "from:subtract:"
+    case multiply = "multiply:by:"
+    case divide = "divide:by:"
+    case remainder = "modulus:by:"
+    case and = "bitwiseAnd:with:"
+    case or = "bitwiseOr:with:"
+    case xor = "bitwiseXor:with:"
+    case shiftLeft = "leftshift:by:"
+    case shiftRight = "rightshift:by:"
+
+    /// Whether it is there for whole numbers only.
+    var isBitwise: Bool {
+        switch self {
+        case .add, .subtract, .multiply, .divide, .remainder: false
+        case .and, .or, .xor, .shiftLeft, .shiftRight: true
+        }
+    }
+}
+
+/// Functions of one value, with the results of ``PredicateFunction``.
+enum ColumnFunction: String {
+    case absolute = "abs:"
+    case floor = "floor:"
+    case ceiling = "ceiling:"
+    case truncate = "trunc:"
+    case squareRoot = "sqrt:"
+    case logarithm = "log:"
+    case naturalLogarithm = "ln:"
+    case exponential = "exp:"
+    case complement = "onesComplement:"
+    case uppercase = "uppercase:"
+    case lowercase = "lowercase:"
+    case canonical = "canonical:"
+    case length = "length:"
+
+    /// The kind of the results; of arguments that it takes.
+    func kind(of argument: SlotKind) -> SlotKind {
+        switch self {
+        case .absolute: argument.isInteger ? .int64 : .double
+        case .floor, .ceiling, .truncate, .complement, .length: .int64
+        case .squareRoot, .logarithm, .naturalLogarithm, .exponential: .double
+        case .uppercase, .lowercase, .canonical: .string
+        }
+    }
+
+    func takes(_ kind: SlotKind) -> Bool {
+        switch self {
+        case .absolute, .floor, .ceiling, .truncate, .squareRoot, .logarithm, .naturalLogarithm, .exponential:
+            kind.isComputable
+        case .complement: kind.isInteger
+        case .uppercase, .lowercase, .canonical, .length: kind == .string
+        }
+    }
+
+    fileprivate var cost: Int {
+        switch self {
+        case .absolute, .floor, .ceiling, .truncate, .squareRoot, .complement: 3
+        case .logarithm, .naturalLogarithm, .exponential: 15
+        case .uppercase, .lowercase, .length: 30
+        case .canonical: 60
+        }
+    }
+}
+
+extension SlotKind {
+    /// Whether values are integers or floating point to expressions. Dates are: they count seconds.
+    var isComputable: Bool {
+        switch self {
+        case .bool, .int16, .int32, .int64, .float, .double, .date: true
+        case .uuid, .string, .data, .decimal, .uri, .transformable, .toOne: false
+        }
+    }
+}
