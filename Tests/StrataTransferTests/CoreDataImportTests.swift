@@ -264,6 +264,10 @@ import Testing
         (["UPDATE Z_PRIMARYKEY SET Z_MAX = 281474976710656 WHERE Z_ENT = 3"], "the greatest key of Team"),
         (["UPDATE Z_PRIMARYKEY SET Z_NAME = 'Nobody' WHERE Z_ENT = 3"], "entity Nobody"),
         (["DELETE FROM Z_METADATA"], "Z_METADATA is empty"),
+        (
+            ["UPDATE Z_METADATA SET Z_UUID = 'x'"],
+            "Z_METADATA.Z_UUID: what is no UUID; objects get other URIs, such as x"
+        ),
         (["UPDATE Z_METADATA SET Z_PLIST = x'62706C697374'"], "metadata cannot be read"),
         (["UPDATE ZPERSON SET Z_PK = -1 WHERE Z_PK = 1"], "ZPERSON, row -1: its key is out of range"),
         (["UPDATE Z_MODELCACHE SET Z_CONTENT = x'05FF'"], "compressed model is damaged"),

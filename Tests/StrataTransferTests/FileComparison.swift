@@ -27,7 +27,7 @@ struct FileComparison {
 
     private struct Source {
         let database: SQLiteFile
-        let uuid: String
+        var uuid: String
         /// The entities' numbers by name, and the other way round.
         var numbers: [String: Int64] = [:]
         var names: [Int64: String] = [:]
@@ -35,7 +35,8 @@ struct FileComparison {
         init(_ url: URL, _ model: NSManagedObjectModel) throws {
             database = try SQLiteFile.reading(url)
             let metadata = try database.prepare("SELECT Z_UUID FROM Z_METADATA")
-            uuid = try metadata.step() ? metadata.shown(0) : ""
+            // Small letters are the same UUID's.
+            uuid = try metadata.step() ? metadata.shown(0).uppercased() : ""
             let entities = try database.prepare("SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY")
             while try entities.step() {
                 let stored = entities.shown(1)
@@ -67,7 +68,9 @@ struct FileComparison {
         defer { try? coordinator.remove(opened) }
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
-        let source = try Source(file, model)
+        var source = try Source(file, model)
+        // A file without a UUID gets one.
+        if source.uuid == "NULL" { source.uuid = opened.identifier }
         return try context.performAndWait {
             var differences: [String] = []
             var values = 0
@@ -143,6 +146,7 @@ struct FileComparison {
         case .doubleAttributeType: return "\((row.double(column) ?? .nan))"
         case .dateAttributeType: return "date \((row.double(column) ?? .nan))"
         // SQLite's text of a number has 15 digits.
+        case .decimalAttributeType where row.type(column) == .integer: return row.shown(column)
         case .decimalAttributeType: return "\(NSDecimalNumber(string: "\((row.double(column) ?? .nan))"))"
         case .stringAttributeType, .URIAttributeType: return row.shown(column)
         case .UUIDAttributeType:
@@ -210,6 +214,11 @@ struct FileComparison {
             guard keys.count == 2, let member = keys.first(where: { $0.drop { !$0.isLetter || $0 == "Z" } == suffix }),
                 let owner = keys.first(where: { $0 != member })
             else { continue }
+            if owner == "REFLEXIVE", !relationship.isOrdered {
+                // Such a link is there for both of its ends, also where the file has one side of it only.
+                return "SELECT t.Z_ENT, t.Z_PK FROM \(target) t WHERE t.Z_PK IN (SELECT \(member) FROM \(table) "
+                    + "WHERE \(owner) = \(key) UNION SELECT \(owner) FROM \(table) WHERE \(member) = \(key))"
+            }
             let order = relationship.isOrdered ? "j.Z_FOK_\(member.dropFirst(2))" : "t.Z_PK"
             return "SELECT t.Z_ENT, t.Z_PK FROM \(table) j JOIN \(target) t ON t.Z_PK = j.\(member) "
                 + "WHERE j.\(owner) = \(key) ORDER BY \(order)"

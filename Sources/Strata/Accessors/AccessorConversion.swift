@@ -5,6 +5,7 @@ import StrataSupport
 enum AccessorConversion {
     /// Nil if the value has no form in that type. Numbers are cut to their width, as NSNumber does.
     static func value<Value>(_ held: Any, as type: Value.Type) -> Value? {
+        if AnyElements.isSetOfDecimals(held) { return held as? Value }
         if let number = held as? NSNumber, let value = Self.number(number, as: type) { return value }
         // Foundation's strings and Swift's are not equal inside of it.
         if type == AnyHashable.self, let text = held as? String { return AnyHashable(text) as? Value }
@@ -36,7 +37,9 @@ enum AccessorConversion {
     private static func swiftCollection<Value>(_ held: Any) -> Value? {
         guard let elements = AnyElements(held)?.elements.compactMap({ $0 }) else { return nil }
         if let array = elements as? Value { return array }
-        return (elements as? [AnyHashable]).flatMap { Set($0) as? Value }
+        // The hash of an `NSDecimalNumber` overflows the stack on Linux.
+        let members = elements.map { ($0 as? NSDecimalNumber)?.decimalValue ?? $0 }
+        return (members as? [AnyHashable]).flatMap { Set($0) as? Value }
     }
 
     /// A value as the model's attribute takes it.

@@ -165,7 +165,10 @@ struct StoreOpening {
                 return handle(try openLog(try stored.schema(shapes)), stored)
             }
             let stored = try Self.storedModel(log)
-            if try isReadable(stored) { return handle(log, stored) }
+            if try isReadable(stored) {
+                keepEndsOfLinks(stored, log)
+                return handle(log, stored)
+            }
             if let known = try withConstraints(stored, log) { return handle(log, known) }
             let plan = try migrationPlan(stored, log)
             defer { SharedLogs.endReservation(log, plan.reservation) }

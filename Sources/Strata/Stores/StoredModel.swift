@@ -178,7 +178,10 @@ struct StoredModel: Codable, Equatable {
             } else {
                 let name = String(entity.name.dropFirst("link ".count))
                 for side in 0...1 {
-                    slots.append(SlotLayout(.reference, postingsID: postings["link \(name) \(side)"] ?? 0))
+                    // The history goes on naming the ends of a link when compaction has removed its row.
+                    slots.append(
+                        SlotLayout(
+                            .reference, postingsID: postings["link \(name) \(side)"] ?? 0, preservedInHistory: true))
                 }
                 slots += [SlotLayout(.int64), SlotLayout(.int64)]
             }

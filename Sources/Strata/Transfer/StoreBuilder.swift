@@ -111,9 +111,14 @@ package final class StoreBuilder {
     ///   disk refuses.
     package func beginRow(entity: UInt16, root: UInt16, key: UInt64) throws -> EntityWriter {
         guard key > 0, key < ObjectRef.maximumKey else {
+            let name = log.schema.entity(entity)?.name ?? ""
             throw DescribedError(
                 .persistentStoreSave,
-                userInfo: [NSLocalizedDescriptionKey: "\(key) is no primary key: they are from 1 to 2^48."])
+                userInfo: [
+                    NSLocalizedDescriptionKey:
+                        "no object of \(name) can have the primary key \(key): they are from 1 to "
+                        + "\(ObjectRef.maximumKey - 1)."
+                ])
         }
         if rowsInTransaction >= Self.rowsPerTransaction { try commit() }
         rowsInTransaction += 1
@@ -140,10 +145,9 @@ package final class StoreBuilder {
     /// The reference to an object of an entity.
     package static func reference(entity: UInt16, key: UInt64) -> ObjectRef { ObjectRef(entity: entity, key: key) }
 
-    /// Keeps a key from being given to a new object, though no row has it.
+    /// Keeps a key, and those below it, from being given to a new object, though no row has it.
     package func reserve(_ key: UInt64, root: UInt16) {
-        guard key < ObjectRef.maximumKey else { return }
-        greatestKeys[root] = max(greatestKeys[root] ?? 0, key)
+        greatestKeys[root] = max(greatestKeys[root] ?? 0, min(key, ObjectRef.maximumKey - 1))
     }
 
     // MARK: Transactions

@@ -23,7 +23,10 @@ public struct HistoryReader {
     /// Transactions of an archive that are yet to be returned, the next one last.
     private var archived: [HistoryTransaction] = []
 
-    init(snapshot: Snapshot, after sequence: UInt64) throws(StoreError) {
+    /// - Parameters:
+    ///   - snapshot: how far the log is read.
+    ///   - sequence: later transactions are returned, of those that are retained.
+    package init(snapshot: Snapshot, after sequence: UInt64) throws(StoreError) {
         source = snapshot.source
         epoch = snapshot.epoch
         end = snapshot.end

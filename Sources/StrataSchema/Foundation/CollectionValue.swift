@@ -54,7 +54,10 @@ extension Dictionary: DictionaryValue {
         return nil
     }
     package var anyValues: [Any?] { values.map { $0 } }
-    package var foundationDictionary: NSDictionary? { (self as Any) as? NSDictionary }
+    package var foundationDictionary: NSDictionary? {
+        // Foundation cannot hash decimals.
+        keys.contains(where: AnyElements.isDecimal) ? nil : (self as Any) as? NSDictionary
+    }
 }
 
 /// The elements of any collection a predicate can meet.
@@ -96,6 +99,14 @@ package struct AnyElements {
         if values.contains(where: isDecimal) { return CollectionOperator.distinct(values) }
         return isOrdered ? NSOrderedSet(array: values) : NSSet(array: values)
     }
+
+    /// Whether a cast to a class makes nothing of the value: of a Swift set of decimals it makes an `NSSet`, whose
+    /// hashes overflow the stack on Linux.
+    package static func isInstance(_ value: Any) -> Bool { type(of: value) is AnyClass }
+
+    /// Whether the value must not be cast to a class; costs less than ``isInstance(_:)``.
+    @inline(__always)
+    package static func isSetOfDecimals(_ value: Any) -> Bool { type(of: value) == Set<Decimal>.self }
 
     package static func isDecimal(_ value: Any) -> Bool {
         type(of: value) == NSDecimalNumber.self || type(of: value) == Decimal.self

@@ -71,8 +71,8 @@ package final class DescribedError: NSError, @unchecked Sendable {
     /// Nil for what is left out.
     private static func shown(_ key: String, _ value: Any) -> String? {
         if names.contains(key) { return "\(value)" }
+        if AnyElements.isInstance(value), let predicate = value as? NSPredicate { return predicate.formatString }
         switch value {
-        case let predicate as NSPredicate: return predicate.formatString
         case let named as any ErrorSubject: return named.errorText
         case let error as any Error: return "\(error)"
         case let elements as [Any]:

@@ -20,7 +20,7 @@ package enum KeyValueAccess {
     package static func number(_ value: Any) -> NSNumber? {
         // Linux's Foundation bridges all of Swift's numbers but this one. A cast in vain takes long.
         if type(of: value) == CGFloat.self, let number = value as? CGFloat { return NSNumber(value: Double(number)) }
-        return value as? NSNumber
+        return AnyElements.isSetOfDecimals(value) ? nil : value as? NSNumber
     }
 
     static func value(of base: Any?, names: ArraySlice<String>) -> Any? {
@@ -86,7 +86,9 @@ package enum KeyValueAccess {
         if let coded = object as? any KeyValueCoding { return coded.value(forKey: key) }
         if key == "self" { return object }
         if let dictionary = object as? any DictionaryValue { return dictionary.anyValue(forKey: key) }
-        if let dictionary = object as? NSDictionary { return dictionary.object(forKey: NSString(string: key)) }
+        if !AnyElements.isSetOfDecimals(object), let dictionary = object as? NSDictionary {
+            return dictionary.object(forKey: NSString(string: key))
+        }
         if let collection = AnyElements(object) { return map(collection, key: key) }
         if let value = FoundationKeys.value(of: object, forKey: key) { return value }
         return reflected(object, key: key)

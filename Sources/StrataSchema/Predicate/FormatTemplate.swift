@@ -68,7 +68,9 @@ final class FormatTemplate: @unchecked Sendable {
         switch argument.kind {
         case .object:
             let isPlain = value.map { AnyElements.isSurelyPlain($0) } ?? true
-            if !isPlain, value is NSPredicate || value is NSExpression { return nil }
+            if !isPlain, let value, AnyElements.isInstance(value), value is NSPredicate || value is NSExpression {
+                return nil
+            }
             return NSExpression(form: .constant(value))
         case .key:
             guard let name = value as? String else { return nil }

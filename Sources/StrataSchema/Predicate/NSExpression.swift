@@ -181,7 +181,8 @@ open class NSExpression: NSObject, NSCopying {
 
     /// Wraps a plain value into a constant.
     static func wrapping(_ value: Any) -> NSExpression {
-        value as? NSExpression ?? NSExpression(forConstantValue: value)
+        let expression = AnyElements.isInstance(value) ? value as? NSExpression : nil
+        return expression ?? NSExpression(forConstantValue: value)
     }
 
     /// Does nothing: only archived expressions need it, and those cannot be made here.

@@ -139,12 +139,12 @@ extension PredicateParser {
         let value = try nextArgument()
         switch kind {
         case .object:
-            if let predicate = value as? NSPredicate {
+            if let value, AnyElements.isInstance(value), let predicate = value as? NSPredicate {
                 let predicate = CompoundPredicate.canonical(predicate)
                 try checkDepth(predicate.nodeDepth, at: tokenStart)
                 return .predicate(predicate)
             }
-            return .expression(value as? NSExpression ?? NSExpression(forConstantValue: value))
+            return .expression(value.map(NSExpression.wrapping) ?? NSExpression(forConstantValue: nil))
         case .key:
             guard let name = value as? String, !KeyPathComponents(name).names.isEmpty else {
                 let found = value.map { String(describing: $0) } ?? "nil"

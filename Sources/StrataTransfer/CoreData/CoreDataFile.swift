@@ -17,7 +17,9 @@ final class CoreDataFile {
     let database: SQLiteFile
     /// By number. Without those of the history.
     let entities: [Int64: Entity]
-    let uuid: UUID?
+    var uuid: UUID? { statedUUID.flatMap { UUID(uuidString: $0) } }
+    /// The text that it has for it.
+    let statedUUID: String?
     let metadata: [String: Any]
     /// By their names, in capitals.
     let tables: [String: FileTable]
@@ -42,7 +44,7 @@ final class CoreDataFile {
             throw TransferError("\(url.path): it is no store of Core Data's: there is no table \(table)")
         }
         entities = try Self.readEntities(database, url)
-        (uuid, metadata) = try Self.readMetadata(database, url)
+        (statedUUID, metadata) = try Self.readMetadata(database, url)
     }
 
     private static func readEntities(_ database: SQLiteFile, _ url: URL) throws -> [Int64: Entity] {
@@ -89,13 +91,13 @@ final class CoreDataFile {
         return entities
     }
 
-    private static func readMetadata(_ database: SQLiteFile, _ url: URL) throws -> (UUID?, [String: Any]) {
+    private static func readMetadata(_ database: SQLiteFile, _ url: URL) throws -> (String?, [String: Any]) {
         let statement = try database.prepare("SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION DESC LIMIT 1")
         guard try statement.step() else { throw TransferError("\(url.path): its table Z_METADATA is empty") }
         guard statement.isNull(0) || statement.string(0) != nil else {
             throw TransferError("\(url.path): Z_METADATA: Z_UUID is no text")
         }
-        let uuid = statement.string(0).flatMap { UUID(uuidString: $0) }
+        let uuid = statement.string(0)
         if statement.isNull(1) { return (uuid, [:]) }
         guard let bytes = statement.blob(1) else { throw TransferError("\(url.path): Z_METADATA: Z_PLIST is no data") }
         if bytes.isEmpty { return (uuid, [:]) }

@@ -87,6 +87,9 @@ public final class CoreDataImporter {
         var settings = try settings(model)
         settings.options = options
         let account = ImportAccount(path: file.url.path, isPartial: partial)
+        if file.uuid == nil, let stated = file.statedUUID {
+            try account.omit("Z_METADATA.Z_UUID: what is no UUID; objects get other URIs", example: stated)
+        }
         try StoreBuilder.build(at: url, model: model, settings) { builder in
             let planner = try ImportPlanner(file, builder.layouts)
             let plans = try planner.plans()

@@ -44,9 +44,10 @@ struct ExportSchema {
         for root in roots { tables.append(table(root, named: names[root.name] ?? "")) }
         // No two columns of join tables have one name, in whatever tables they are.
         var taken: Set<String> = []
+        var takenTables = Set(names.values)
         let kept = layouts.links.filter { !$0.relationship.isTransient }
         for links in kept.sorted(by: { numbers.number($0.ownerName) < numbers.number($1.ownerName) }) {
-            joins.append(join(links, &taken))
+            joins.append(join(links, &taken, &takenTables))
         }
     }
 
@@ -76,7 +77,9 @@ struct ExportSchema {
         return table
     }
 
-    private func join(_ links: RowLayouts.Links, _ taken: inout Set<String>) -> JoinTable {
+    private func join(
+        _ links: RowLayouts.Links, _ taken: inout Set<String>, _ takenTables: inout Set<String>
+    ) -> JoinTable {
         let owner = numbers.number(links.ownerName)
         let member = numbers.number(links.relationship.destinationEntity?.name)
         let name = links.relationship.name.uppercased()
@@ -87,9 +90,10 @@ struct ExportSchema {
         let ownerColumn = isReflexive ? "REFLEXIVE" : NumberedName.first("Z_\(owner)\(back)", &taken)
         let memberColumn = NumberedName.first("Z_\(member)\(name)", &taken)
         func order(_ column: String) -> String { "Z_FOK_" + column.dropFirst(2) }
+        let table = isForward ? "Z_\(owner)\(name)" : "Z_\(member)\(back)"
         return JoinTable(
-            name: isForward ? "Z_\(owner)\(name)" : "Z_\(member)\(back)", links: links, owner: ownerColumn,
-            member: memberColumn, memberOrder: links.relationship.isOrdered ? order(memberColumn) : nil,
+            name: NumberedName.first(table, &takenTables), links: links, owner: ownerColumn, member: memberColumn,
+            memberOrder: links.relationship.isOrdered ? order(memberColumn) : nil,
             ownerOrder: links.inverse?.isOrdered == true && !isReflexive ? order(ownerColumn) : nil)
     }
 

@@ -127,7 +127,11 @@ struct HistoryImporter {
             let rows = planner.rows(entity), !rows.entity.isAbstract, key > 0, key < 1 << 48,
             try !exists(entity, key)
         else { return }
-        try builder.beginRow(entity: rows.number, root: rows.root, key: UInt64(key)).endRow()
+        do {
+            try builder.beginRow(entity: rows.number, root: rows.root, key: UInt64(key)).endRow()
+        } catch let error as CocoaError where error.code == .persistentStoreSave {
+            throw TransferError("\(file.url.path): ACHANGE: \(error.localizedDescription)")
+        }
     }
 
     private func exists(_ entity: Int64, _ key: Int64) throws -> Bool {

@@ -2,6 +2,14 @@ import Foundation
 import Strata
 import StrataLog
 
+/// The keys in a row of a join table.
+private struct LinkedKeys: Equatable {
+    var owner: Int64 = 0
+    var member: Int64 = 0
+
+    func isOtherSide(of other: LinkedKeys) -> Bool { owner == other.member && member == other.owner }
+}
+
 /// Writes the rows of a join table into a store.
 struct LinkImporter {
     let file: CoreDataFile
@@ -25,6 +33,7 @@ struct LinkImporter {
                     + "\(statement.integer(2) ?? 0): \(what)")
         }
         var key: UInt64 = 0
+        var last = LinkedKeys()
         while try statement.step() {
             guard let first = statement.integer(1).flatMap({ owners[$0] }),
                 let second = statement.integer(3).flatMap({ members[$0] })
@@ -33,6 +42,11 @@ struct LinkImporter {
                 memberKey > 0,
                 max(ownerKey, memberKey) < 1 << 48
             else { throw problem("a key is out of range") }
+            let keys = LinkedKeys(owner: ownerKey, member: memberKey)
+            defer { last = keys }
+            guard keys != last else { throw problem("it is there twice") }
+            // Core Data keeps the link of a relationship that is its own inverse from both sides.
+            if links.inverse === links.relationship, keys.isOtherSide(of: last) { continue }
             key += 1
             var ends = [
                 StoreBuilder.reference(entity: first, key: UInt64(ownerKey)),
@@ -71,7 +85,7 @@ struct LinkImporter {
         let (first, second) = (column(join, join.owner), column(join, join.member))
         let statement = try file.database.prepare(
             "SELECT count(*), min(\(first)), min(\(second)) FROM \(SQLiteFile.quoted(join.table.name)) j "
-                + "WHERE NOT EXISTS (SELECT 1 FROM \(SQLiteFile.quoted(try planner.table(owner).name)) o "
+                + "NOT INDEXED WHERE NOT EXISTS (SELECT 1 FROM \(SQLiteFile.quoted(try planner.table(owner).name)) o "
                 + "WHERE o.Z_PK = \(first)) OR NOT EXISTS (SELECT 1 FROM "
                 + "\(SQLiteFile.quoted(try planner.table(member).name)) m WHERE m.Z_PK = \(second))")
         guard try statement.step(), let count = statement.integer(0), count > 0 else { return }
@@ -87,16 +101,16 @@ struct LinkImporter {
         let (ownerKey, memberKey) = (column(join, join.owner), column(join, join.member))
         let (ownerTable, memberTable) = (try planner.table(owner).name, try planner.table(member).name)
         let orders = [join.memberOrder, join.ownerOrder].map { $0.map { column(join, $0) } ?? "0" }
+        // An index of a damaged file may be without what the table has.
         var sql =
             "SELECT o.Z_PK, o.Z_ENT, m.Z_PK, m.Z_ENT, \(orders[0]), \(orders[1]) FROM \(quoted(join.table.name)) j "
-            + "JOIN \(quoted(ownerTable)) o ON o.Z_PK = \(ownerKey) JOIN \(quoted(memberTable)) m ON m.Z_PK = \(memberKey)"
+            + "NOT INDEXED CROSS JOIN \(quoted(ownerTable)) o ON o.Z_PK = \(ownerKey) "
+            + "CROSS JOIN \(quoted(memberTable)) m ON m.Z_PK = \(memberKey) ORDER BY "
+        // What is there twice, or from both sides, comes one after the other.
         if links.inverse === links.relationship {
-            // Core Data keeps such a link from both sides.
-            func other(_ name: String) -> String { "r." + quoted(join.table.columns[name]?.name ?? name) }
-            sql +=
-                " WHERE \(ownerKey) <= \(memberKey) OR NOT EXISTS (SELECT 1 FROM \(quoted(join.table.name)) r "
-                + "WHERE \(other(join.owner)) = \(memberKey) AND \(other(join.member)) = \(ownerKey))"
+            sql += "min(\(ownerKey), \(memberKey)), max(\(ownerKey), \(memberKey)), "
         }
+        sql += "\(ownerKey), \(memberKey)"
         return sql
     }
 }

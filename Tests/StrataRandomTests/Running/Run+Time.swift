@@ -51,12 +51,15 @@ extension Run {
         recorded = oracle.stored
     }
 
-    /// The properties with other values that are in the object's row: derived ones follow from others, and of links
-    /// that are gone a compaction leaves nothing.
+    /// The properties with other values that are in the object's row or in those of its links: derived ones follow
+    /// from others, and a to-many relationship from the to-one at its other end.
     private func changes(_ old: World.Thing, _ new: World.Thing) -> Set<String> {
         let attributes = model.allAttributes[new.entity].filter { $0.counts == nil && old[$0.name] != new[$0.name] }
         let relationships = model.allRelationships[new.entity].filter { relation in
-            !relation.isToMany && old.links[relation.name] != new.links[relation.name]
+            let (before, now) = (old.links[relation.name] ?? [], new.links[relation.name] ?? [])
+            guard relation.isToMany else { return before != now }
+            if let inverse = relation.inverse, model.relation(inverse)?.isToMany == false { return false }
+            return relation.isOrdered ? before != now : Set(before) != Set(now)
         }
         return Set(attributes.map { $0.composite ?? $0.name } + relationships.map(\.name))
     }

@@ -247,7 +247,9 @@ import Testing
             #expect(try context.all("Person", "team.title == 'red' AND code == 'written'").count == 1)
             #expect(try context.all("Person", "code == 'c8'").isEmpty)
             #expect(try context.all("Thing", "string == 'filled'").first?.value(forKey: "int16") as? Int16 == .min)
-            #expect(try history(context).last.map(describe) == "? ? +1 Person ~1 Thing string -1 Person 'person 8'")
+            let told = try history(context).last.map(describe)
+            // The compaction has removed the row of the friendship that went with the person.
+            #expect(told == "? ? +1 Person ~1 Person ~1 Thing friendOf string -1 Person 'person 8'")
         }
     }
 

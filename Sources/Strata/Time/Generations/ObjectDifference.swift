@@ -91,11 +91,12 @@ public struct ObjectDifferences: AsyncSequence {
         ) throws(StoreError) -> ObjectDifference? {
             let handle = part.handle
             guard (rows.before == nil) != (rows.after == nil), let row = rows.before ?? rows.after,
-                try !ends.isThere(row, in: rows.before == nil ? part.from : part.to, handle)
+                let refs = try LinkEnds.refs(row),
+                try !ends.isThere(refs, in: rows.before == nil ? part.from : part.to, handle)
             else { return nil }
             for side in 0...1 {
-                guard let end = try ends.end(row, side), let other = try ends.ref(row, 1 - side),
-                    let shape = handle.map.shape(other.entity)
+                let other = refs[1 - side]
+                guard let end = ends.end(refs[side], side), let shape = handle.map.shape(other.entity)
                 else { continue }
                 let member = NSManagedObjectID(ref: other, identity: handle.identity, shape: shape)
                 return ObjectDifference(

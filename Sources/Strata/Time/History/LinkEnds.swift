@@ -23,10 +23,10 @@ struct LinkEnds {
     /// The object at one side of a link. Nil where there is no relationship: at the far end of one without inverse.
     ///
     /// - Parameters:
-    ///   - row: the link's.
+    ///   - ref: what the link refers to there.
     ///   - side: 0 or 1.
-    func end(_ row: Row, _ side: Int) throws(StoreError) -> End? {
-        guard let ref = try ref(row, side), let shape = map.shape(ref.entity) else { return nil }
+    func end(_ ref: ObjectRef, _ side: Int) -> End? {
+        guard let shape = map.shape(ref.entity) else { return nil }
         let relationship = shape.relationships.first { relationship in
             guard case .link(let link, let own) = relationship.storage, link.index == self.link else { return false }
             return own == side || relationship.isSymmetric
@@ -35,16 +35,20 @@ struct LinkEnds {
     }
 
     /// Whether a link of the same objects is there in another state of the store.
-    func isThere(_ row: Row, in snapshot: Snapshot, _ handle: StoreHandle) throws(StoreError) -> Bool {
+    func isThere(_ refs: LinkRefs, in snapshot: Snapshot, _ handle: StoreHandle) throws(StoreError) -> Bool {
         // Side 0 always has a relationship: the one that gave the link its name.
-        guard let owner = try end(row, 0), case .link(let link, _) = owner.relationship.storage,
-            let first = try ref(row, 0), let second = try ref(row, 1)
-        else { return false }
-        return try RelationshipReader(handle: handle, snapshot: snapshot).link(link, first, second) != nil
+        guard case .link(let link, _)? = end(refs.first, 0)?.relationship.storage else { return false }
+        return try RelationshipReader(handle: handle, snapshot: snapshot).link(link, refs.first, refs.second) != nil
+    }
+
+    /// What a link refers to; nil for a row that is not one.
+    static func refs(_ row: Row) throws(StoreError) -> LinkRefs? {
+        guard let first = try ref(row, 0), let second = try ref(row, 1) else { return nil }
+        return LinkRefs(first: first, second: second)
     }
 
     /// What a link refers to at one side.
-    func ref(_ row: Row, _ side: Int) throws(StoreError) -> ObjectRef? {
+    private static func ref(_ row: Row, _ side: Int) throws(StoreError) -> ObjectRef? {
         let column = try row.block.column(side)
         return column.isNull(row.index) ? nil : column.reference(row.index)
     }
