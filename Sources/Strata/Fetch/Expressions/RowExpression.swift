@@ -1,5 +1,5 @@
-/// What is computed of the columns of a row, and of those of the objects that it refers to. All values of one expression
-/// are of one kind, or null.
+/// What is computed of the columns of a row, and of those of the objects that it refers to. All values of one
+/// expression are of one kind, or null.
 indirect enum RowExpression {
     case slot(Int, SlotKind)
     /// What lies behind a to-one relationship.

@@ -3,8 +3,8 @@ import StrataLog
 
 // Sorting by columns: no value is boxed, and only as many rows are kept as are wanted.
 extension FetchExecutor {
-    /// What is found, in order, when the predicate is compiled and the order is that of values that are computed a column
-    /// at a time.
+    /// What is found, in order, when the predicate is compiled and the order is that of values that are computed a
+    /// column at a time.
     ///
     /// With unsaved changes to be laid over the rows, which have to be sorted among them, as many more rows are found
     /// as may be replaced, with their sort keys; then a limit is needed.

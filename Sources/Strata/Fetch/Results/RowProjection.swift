@@ -46,8 +46,8 @@ struct RowProjection {
 }
 
 extension FetchExecutor {
-    /// The rows that a request describes as dictionaries: found as objects are, then read one by one. Nil for groups and
-    /// distinct rows, and where the order is one of computed results, or takes the interpreter.
+    /// The rows that a request describes as dictionaries: found as objects are, then read one by one. Nil for groups
+    /// and distinct rows, and where the order is one of computed results, or takes the interpreter.
     ///
     /// To be called in the request's turn.
     func projectedRows(_ store: SeenStore, _ dictionaries: DictionaryPlan) throws -> [NSDictionary]? {
