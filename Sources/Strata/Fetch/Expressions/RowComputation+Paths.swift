@@ -37,13 +37,13 @@ extension RowComputation {
     }
 
     @inline(__always)
-    private func gather<Value: BitwiseCopyable>(
+    private func gather<Value: BitwiseCopyable & FixedWidthInteger>(
         _ kind: SlotKind, _: Value.Type, _ references: ColumnView, _ table: PathTable
     ) throws(StoreError) -> ComputedColumn {
         let view = table.view
         let values = view.values.assumingMemoryBound(to: Value.self)
         return try fill(kind, Value.self) { row in
-            guard let found = Self.row(references, row, table) else { return (values[0], .null) }
+            guard let found = Self.row(references, row, table) else { return (0, .null) }
             return (values[found], view.isNull(found) ? .null : .value)
         }
     }

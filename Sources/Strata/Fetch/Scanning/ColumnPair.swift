@@ -7,6 +7,8 @@ struct ColumnPair: Sendable {
         case integers
         /// Floats, doubles, dates, and integers that are doubles without being rounded.
         case reals
+        /// Integers that may be rounded as doubles, and floats, doubles or dates.
+        case numbers
         case texts
         case uuids
 
@@ -17,6 +19,7 @@ struct ColumnPair: Sendable {
             case (.uuid, .uuid): self = .uuids
             case _ where left.isInteger && right.isInteger: self = .integers
             case _ where left.isExactAsDouble && right.isExactAsDouble: self = .reals
+            case _ where left.isComputable && right.isComputable: self = .numbers
             default: return nil
             }
         }
@@ -47,6 +50,7 @@ struct ColumnPair: Sendable {
         switch domain {
         case .integers: relation.holds(left.integer(row, leftKind), right.integer(row, kind))
         case .reals: relation.holds(left.real(row, leftKind), right.real(row, kind))
+        case .numbers: relation.holds(left, leftKind, right, kind, row)
         case .uuids: relation.holds(Self.order(left.uuid(row), right.uuid(row)))
         case .texts: preconditionFailure("texts are compared by their bytes")
         }
@@ -56,6 +60,35 @@ struct ColumnPair: Sendable {
     private static func order(_ left: (UInt64, UInt64), _ right: (UInt64, UInt64)) -> Int {
         let (left, right) = ((left.0.bigEndian, left.1.bigEndian), (right.0.bigEndian, right.1.bigEndian))
         return left < right ? -1 : left == right ? 0 : 1
+    }
+}
+
+extension Relation {
+    /// Whether it holds between an integer and a floating-point number, neither of which is rounded.
+    fileprivate func holds(
+        _ left: ColumnView, _ leftKind: SlotKind, _ right: ColumnView, _ rightKind: SlotKind, _ row: Int
+    ) -> Bool {
+        if leftKind.isInteger {
+            guard let order = Self.order(left.integer(row, leftKind), right.real(row, rightKind)) else {
+                return self == .notEqual
+            }
+            return holds(order)
+        }
+        guard let order = Self.order(right.integer(row, rightKind), left.real(row, leftKind)) else {
+            return self == .notEqual
+        }
+        return holds(-order)
+    }
+
+    /// -1, 0 or 1; nil for what is no number.
+    private static func order(_ integer: Int64, _ real: Double) -> Int? {
+        if real.isNaN { return nil }
+        if real >= 0x1p63 { return -1 }
+        if real < -0x1p63 { return 1 }
+        let whole = Int64(real)
+        if integer != whole { return integer < whole ? -1 : 1 }
+        let rest = real - Double(whole)
+        return rest > 0 ? -1 : rest < 0 ? 1 : 0
     }
 }
 

@@ -146,7 +146,10 @@ struct StoreScan {
             guard let partly = try compiledScan(reading: columns), interprets || partly.predicate.rest == nil,
                 let scan = partly.interpretingRest()
             else { return nil }
-            if scan.candidates == nil { report.record(plan.hasPredicate ? .compiledScan : .allRows) }
+            if scan.candidates == nil {
+                let compiled: FetchExplanation.Path = partly.predicate.rest == nil ? .compiledScan : .partlyCompiledScan
+                report.record(plan.hasPredicate ? compiled : .allRows)
+            }
             return scan
         } catch let error as StoreError {
             throw scope.failure(error)
