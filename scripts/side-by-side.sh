@@ -38,6 +38,6 @@ groups=()
 if [ $status -ne 0 ]; then
     echo 'What failed:'
     # Swift Testing's mark, a compiler's or a command's error, a runtime's last words, and make's.
-    cat "$logs"/* | grep -aE '^(✘|↳)|error:|Fatal error|^make.*\*\*\*' | head -n 60 || true
+    cat "$logs"/* | grep -aE '^(✘|error:|/[^ ]*: error:|.*Fatal error|make.*\*\*\*)' | head -n 60 || true
 fi
 exit $status
