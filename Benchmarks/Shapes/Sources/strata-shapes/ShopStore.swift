@@ -70,7 +70,8 @@ struct ShopStore {
         var failure: (any Error)?
         container.loadPersistentStores { failure = $1 }
         if let failure { throw failure }
-        try container.newBackgroundContext().performAndWait { try Self.fill($0, rows) }
+        let context = container.newBackgroundContext()
+        try context.performAndWait { try Self.fill(context, rows) }
     }
 
     private static func fill(_ context: NSManagedObjectContext, _ rows: ShopRows) throws {
@@ -109,7 +110,8 @@ struct ShopStore {
     func run(_ shape: Shape) throws -> Int {
         let request = NSFetchRequest<any NSFetchRequestResult>(entityName: shape.entity)
         shape.prepare(request)
-        return try container.newBackgroundContext().performAndWait { (context: NSManagedObjectContext) in
+        let context = container.newBackgroundContext()
+        return try context.performAndWait {
             if case .count = shape.result { return try context.count(for: request) }
             return try context.fetch(request).count
         }
