@@ -27,6 +27,4 @@ struct Numbers<Value: BitwiseCopyable> {
 
     @inline(__always)
     func isNull(_ row: Int) -> Bool { column?.view.isNull(row) ?? false }
-
-    var hasNulls: Bool { column?.view.nulls != nil }
 }

@@ -33,11 +33,11 @@ extension RowComputation {
     }
 
     @inline(__always)
-    private func combine(
-        _ left: Numbers<Int64>, _ right: Numbers<Int64>, _ body: (Int64, Int64) -> (Int64, Outcome)
+    private func combine<Value: ComputedNumber>(
+        _ left: Numbers<Value>, _ right: Numbers<Value>, _ body: (Value, Value) -> (Value, Outcome)
     ) throws(StoreError) -> ComputedColumn {
         let exceptions = Self.union(left.exceptions, right.exceptions)
-        return try fill(.int64, Int64.self, exceptions: exceptions) { row in
+        return try fill(Value.slotKind, Value.self, exceptions: exceptions) { row in
             if left.isNull(row) || right.isNull(row) { return (0, .null) }
             return body(left[row], right[row])
         }
@@ -59,30 +59,21 @@ extension RowComputation {
         }
     }
 
-    @inline(__always)
-    private func combine(
-        _ left: Numbers<Double>, _ right: Numbers<Double>, _ body: (Double, Double) -> (Double, Outcome)
-    ) throws(StoreError) -> ComputedColumn {
-        let exceptions = Self.union(left.exceptions, right.exceptions)
-        return try fill(.double, Double.self, exceptions: exceptions) { row in
-            if left.isNull(row) || right.isNull(row) { return (0, .null) }
-            return body(left[row], right[row])
-        }
-    }
-
     // MARK: Functions
 
     func call(_ function: ColumnFunction, _ argument: RowExpression) throws(StoreError) -> ComputedColumn {
         switch function {
         case .uppercase, .lowercase, .canonical: return try text(function, try column(argument))
         case .length: return try lengths(try column(argument))
-        case .squareRoot: return try map(try reals(argument)) { $0.squareRoot() }
-        case .logarithm: return try map(try reals(argument)) { log10($0) }
-        case .naturalLogarithm: return try map(try reals(argument)) { log($0) }
-        case .exponential: return try map(try reals(argument)) { exp($0) }
+        case .squareRoot: return try map(try reals(argument)) { ($0.squareRoot(), .value) }
+        case .logarithm: return try map(try reals(argument)) { (log10($0), .value) }
+        case .naturalLogarithm: return try map(try reals(argument)) { (log($0), .value) }
+        case .exponential: return try map(try reals(argument)) { (exp($0), .value) }
         case .complement: return try map(try integers(argument)) { (~$0, .value) }
         case .absolute:
-            guard argument.kind.isInteger else { return try map(try reals(argument)) { $0 < 0 ? 0 - $0 : $0 } }
+            guard argument.kind.isInteger else {
+                return try map(try reals(argument)) { ($0 < 0 ? 0 - $0 : $0, .value) }
+            }
             return try map(try integers(argument)) { value in
                 value < 0 ? Self.checked((0 as Int64).subtractingReportingOverflow(value)) : (value, .value)
             }
@@ -107,18 +98,24 @@ extension RowComputation {
     }
 
     @inline(__always)
-    private func map(
-        _ values: Numbers<Int64>, _ body: (Int64) -> (Int64, Outcome)
+    private func map<Value: ComputedNumber>(
+        _ values: Numbers<Value>, _ body: (Value) -> (Value, Outcome)
     ) throws(StoreError) -> ComputedColumn {
-        try fill(.int64, Int64.self, exceptions: values.exceptions) { row in
+        try fill(Value.slotKind, Value.self, exceptions: values.exceptions) { row in
             values.isNull(row) ? (0, .null) : body(values[row])
         }
     }
+}
 
-    @inline(__always)
-    private func map(_ values: Numbers<Double>, _ body: (Double) -> Double) throws(StoreError) -> ComputedColumn {
-        try fill(.double, Double.self, exceptions: values.exceptions) { row in
-            values.isNull(row) ? (0, .null) : (body(values[row]), .value)
-        }
-    }
+/// The two widths in which numbers are computed.
+private protocol ComputedNumber: BitwiseCopyable, Numeric {
+    static var slotKind: SlotKind { get }
+}
+
+extension Int64: ComputedNumber {
+    fileprivate static var slotKind: SlotKind { .int64 }
+}
+
+extension Double: ComputedNumber {
+    fileprivate static var slotKind: SlotKind { .double }
 }

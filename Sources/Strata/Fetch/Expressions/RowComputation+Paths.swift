@@ -13,19 +13,10 @@ extension RowComputation {
         case 4: return try gather(kind, UInt32.self, references, table)
         case 8: return try gather(kind, UInt64.self, references, table)
         default:
-            let builder = ColumnChunkBuilder(
-                kind.valueKind, rowCount: part.rowCount, evaluator.handle.columnChunks.pages)
-            var exceptions: [Int32] = []
-            try forEachRow { row throws(StoreError) in
-                if row > builder.count { builder.appendNothing(row - builder.count) }
-                if let found = Self.row(references, row, table), !view.isNull(found) {
-                    if builder.append(view, found..<found + 1) { return }
-                    exceptions.append(Int32(row))
-                }
-                builder.appendNothing(1)
+            return try appending(kind) { row, builder in
+                guard let found = Self.row(references, row, table), !view.isNull(found) else { return nil }
+                return builder.append(view, found..<found + 1)
             }
-            builder.appendNothing(part.rowCount - builder.count)
-            return ComputedColumn(builder, exceptions: exceptions)
         }
     }
 
@@ -59,27 +50,17 @@ extension RowComputation {
             rest = next.rest
         }
         guard case .slot(let slot, let kind) = rest else { preconditionFailure("no path to a slot") }
-        let builder = ColumnChunkBuilder(kind.valueKind, rowCount: part.rowCount, evaluator.handle.columnChunks.pages)
         let families = steps.map { EntityNumbers($0.relationship.destination.family, in: evaluator.handle.map) }
-        var exceptions: [Int32] = []
         var reader = RowReader(evaluator.snapshot)
-        try forEachRow { row throws(StoreError) in
-            if row > builder.count { builder.appendNothing(row - builder.count) }
-            guard let found = try end(of: steps, families, references.reference(row), &reader) else {
-                return builder.appendNothing(1)
-            }
+        return try appending(kind) { row, builder throws(StoreError) in
+            guard let found = try end(of: steps, families, references.reference(row), &reader) else { return nil }
             let column = try found.block.column(slot)
-            if column.isNull(found.index) { return builder.appendNothing(1) }
-            let isTaken =
-                kind == .string && column.isExternal(found.index)
-                ? builder.append(try bytes(column, found.index))
-                : builder.append(column, found.index..<found.index + 1)
-            if isTaken { return }
-            exceptions.append(Int32(row))
-            builder.appendNothing(1)
+            if column.isNull(found.index) { return nil }
+            if kind == .string, column.isExternal(found.index) {
+                return builder.append(try bytes(column, found.index))
+            }
+            return builder.append(column, found.index..<found.index + 1)
         }
-        builder.appendNothing(part.rowCount - builder.count)
-        return ComputedColumn(builder, exceptions: exceptions)
     }
 
     /// The object at the end of some steps, the first of which leads to a known one.

@@ -5,6 +5,8 @@ import StrataLog
 extension RowComputation {
     func text(_ function: ColumnFunction, _ column: ComputedColumn) throws(StoreError) -> ComputedColumn {
         let view = column.view
+        // The view alone does not keep what it lies in.
+        defer { withExtendedLifetime(column) {} }
         return try texts(exceptions: column.exceptions) { row, text in
             if view.isNull(row) { return false }
             let bytes = view.bytes(row)
@@ -30,12 +32,9 @@ extension RowComputation {
 
     /// Lengths in UTF-16, as strings have them.
     func lengths(_ column: ComputedColumn) throws(StoreError) -> ComputedColumn {
-        let view = column.view
-        return try fill(.int64, Int64.self, exceptions: column.exceptions) { row in
-            if view.isNull(row) { return (0, .null) }
+        try map(column, to: .int64) { view, row in
             let bytes = view.bytes(row)
-            if Self.isASCII(bytes) { return (Int64(bytes.count), .value) }
-            return (Int64(String(decoding: bytes, as: UTF8.self).utf16.count), .value)
+            return Int64(Self.isASCII(bytes) ? bytes.count : String(decoding: bytes, as: UTF8.self).utf16.count)
         }
     }
 

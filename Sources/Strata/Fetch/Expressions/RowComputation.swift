@@ -90,15 +90,11 @@ struct RowComputation {
     func integers(_ expression: RowExpression) throws(StoreError) -> Numbers<Int64> {
         if case .integer(let value) = expression { return Numbers(value) }
         let column = try column(expression)
-        let view = column.view
         switch expression.kind {
         case .int64: return Numbers(column, zero: 0)
-        case .bool:
-            return Numbers(try fill(.int64, Int64.self) { Self.result(view, $0) { view.bool($0) ? 1 : 0 } }, zero: 0)
-        case .int16:
-            return Numbers(try fill(.int64, Int64.self) { Self.result(view, $0) { Int64(view.int16($0)) } }, zero: 0)
-        case .int32:
-            return Numbers(try fill(.int64, Int64.self) { Self.result(view, $0) { Int64(view.int32($0)) } }, zero: 0)
+        case .bool: return Numbers(try map(column, to: .int64) { $0.bool($1) ? 1 as Int64 : 0 }, zero: 0)
+        case .int16: return Numbers(try map(column, to: .int64) { Int64($0.int16($1)) }, zero: 0)
+        case .int32: return Numbers(try map(column, to: .int64) { Int64($0.int32($1)) }, zero: 0)
         default: preconditionFailure("no integers")
         }
     }
@@ -109,25 +105,26 @@ struct RowComputation {
         case .real(let value): return Numbers(value)
         default: break
         }
+        let column = try column(expression)
         switch expression.kind {
-        case .double, .date: return Numbers(try column(expression), zero: 0)
-        case .float:
-            let column = try column(expression)
-            let view = column.view
-            return Numbers(
-                try fill(.double, Double.self) { Self.result(view, $0) { Double(view.float($0)) } }, zero: 0)
-        default:
-            let values = try integers(expression)
-            return Numbers(
-                try fill(.double, Double.self, exceptions: values.exceptions) {
-                    values.isNull($0) ? (0, .null) : (Double(values[$0]), .value)
-                }, zero: 0)
+        case .double, .date: return Numbers(column, zero: 0)
+        case let kind: return Numbers(try map(column, to: .double) { $0.real($1, kind) }, zero: 0)
         }
     }
 
+    /// What a function gives for each value that is not null, as a column of fixed width.
+    ///
+    /// - Parameter value: of a row; asked for rows that are null, too.
     @inline(__always)
-    private static func result<Value>(_ view: ColumnView, _ row: Int, _ load: (Int) -> Value) -> (Value, Outcome) {
-        (load(row), view.isNull(row) ? .null : .value)
+    func map<Value: BitwiseCopyable>(
+        _ column: ComputedColumn, to kind: SlotKind, _ value: (ColumnView, Int) -> Value
+    ) throws(StoreError) -> ComputedColumn {
+        let view = column.view
+        // The view alone does not keep what it lies in.
+        defer { withExtendedLifetime(column) {} }
+        return try fill(kind, Value.self, exceptions: column.exceptions) { row in
+            (value(view, row), view.isNull(row) ? .null : .value)
+        }
     }
 
     // MARK: Text
@@ -155,14 +152,26 @@ struct RowComputation {
     func texts(
         exceptions known: [Int32] = [], _ body: (Int, inout [UInt8]) throws(StoreError) -> Bool
     ) throws(StoreError) -> ComputedColumn {
-        let builder = builder(.string)
         var text: [UInt8] = []
+        return try appending(.string, exceptions: known) { row, builder throws(StoreError) in
+            try body(row, &text) ? builder.append(text) : nil
+        }
+    }
+
+    /// A column of any width, whose values are appended one by one.
+    ///
+    /// - Parameter append: appends a row's value; false when all of them together would take too much of the memory at
+    ///   once, nil for null.
+    func appending(
+        _ kind: SlotKind, exceptions known: [Int32] = [],
+        _ append: (Int, ColumnChunkBuilder) throws(StoreError) -> Bool?
+    ) throws(StoreError) -> ComputedColumn {
+        let builder = builder(kind)
         var exceptions: [Int32] = []
         try forEachRow { row throws(StoreError) in
             if row > builder.count { builder.appendNothing(row - builder.count) }
-            if try body(row, &text) {
-                if builder.append(text) { return }
-                // All of them together would take too much of the memory at once.
+            if let isTaken = try append(row, builder) {
+                if isTaken { return }
                 exceptions.append(Int32(row))
             }
             builder.appendNothing(1)

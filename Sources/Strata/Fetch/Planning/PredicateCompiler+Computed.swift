@@ -9,8 +9,8 @@ extension PredicateCompiler {
         else { return nil }
         let (left, right) = (comparison.leftExpression, comparison.rightExpression)
         let type = comparison.predicateOperatorType
-        if let value = Self.constant(right) { return try computed(left, type, value, comparison) }
-        if let value = Self.constant(left) {
+        if let value = PredicateResolver.operand(right) { return try computed(left, type, value, comparison) }
+        if let value = PredicateResolver.operand(left) {
             if type == .in, case .string = value { return try computed(right, .contains, value, comparison) }
             guard let relation = Relation(type) else { return nil }
             return try computed(right, relation.flipped.type, value, comparison)
@@ -41,14 +41,5 @@ extension PredicateCompiler {
         else { return nil }
         let test = ColumnPredicate(slot: 0, kind: left.kind, condition: .column(pair))
         return .computed(ComputedCondition([left, right], .test(test), comparison))
-    }
-
-    private static func constant(_ expression: NSExpression) -> Operand? {
-        switch expression.form {
-        case .constant(let value): Operand(value)
-        case .aggregate(let elements) where elements.allSatisfy({ $0.expressionType == .constantValue }):
-            Operand(elements.map { $0.constantValue ?? NSNull() })
-        default: nil
-        }
     }
 }

@@ -121,14 +121,18 @@ struct PredicateResolver {
     private func constant(
         _ expression: NSExpression
     ) -> (constant: ResolvedComparison.Constant, operand: Operand)? {
-        let operand: Operand
-        switch expression.form {
-        case .constant(let value): operand = Operand(value)
-        case .aggregate(let elements) where elements.allSatisfy({ $0.expressionType == .constantValue }):
-            operand = Operand(elements.map { $0.constantValue ?? NSNull() })
-        default: return nil
-        }
+        guard let operand = Self.operand(expression) else { return nil }
         return (parameters[ObjectIdentifier(expression)].map { .parameter($0) } ?? .value(operand), operand)
+    }
+
+    /// The value of an expression of constants alone; nil for others.
+    static func operand(_ expression: NSExpression) -> Operand? {
+        switch expression.form {
+        case .constant(let value): Operand(value)
+        case .aggregate(let elements) where elements.allSatisfy({ $0.expressionType == .constantValue }):
+            Operand(elements.map { $0.constantValue ?? NSNull() })
+        default: nil
+        }
     }
 
     private func side(_ expression: NSExpression) -> ResolvedComparison.Side? {

@@ -112,18 +112,12 @@ struct FetchExecutor {
             !plan.includesPendingChanges || context.pipeline.changed.isEmpty
         else { return nil }
         let store = stores[0]
-        let maximum = maximumMatches
-        var refs: [ObjectRef] = []
+        let refs: [ObjectRef]
         try turn?.begin()
         do {
             defer { turn?.leave() }
-            let scan = StoreScan(plan, store, needsRow: false, context: context, report: report, turn: turn)
-            try scan.forEach { ref, _ in
-                refs.append(ref)
-                return refs.count < maximum
-            }
+            refs = window(try self.refs(in: store, upTo: maximumMatches))
         }
-        refs = window(refs)
         context.faults.beginFetch()
         try store.handle.checkDamage(of: refs, in: store.snapshot)
         let objects = try context.objects(refs, store.index, store.handle, control)
@@ -178,14 +172,20 @@ struct FetchExecutor {
         return try working { try context.throwingReadFailures { try soundRefs(stores[0]) } }
     }
 
-    /// The rows of a store that the request describes, none of which lies in a place that could not be read.
-    private func soundRefs(_ store: SeenStore) throws -> [ObjectRef] {
+    /// The rows of a store that the request describes, by key, until there are enough. To be called in its turn.
+    func refs(in store: SeenStore, upTo maximum: Int) throws -> [ObjectRef] {
         var refs: [ObjectRef] = []
         let scan = StoreScan(plan, store, needsRow: false, context: context, report: report, turn: turn)
         try scan.forEach { ref, _ in
             refs.append(ref)
-            return true
+            return refs.count < maximum
         }
+        return refs
+    }
+
+    /// The rows of a store that the request describes, none of which lies in a place that could not be read.
+    private func soundRefs(_ store: SeenStore) throws -> [ObjectRef] {
+        let refs = try refs(in: store, upTo: .max)
         try store.handle.checkDamage(of: refs, in: store.snapshot)
         return refs
     }

@@ -53,7 +53,7 @@ extension FetchExecutor {
     func projectedRows(_ store: SeenStore, _ dictionaries: DictionaryPlan) throws -> [NSDictionary]? {
         guard CompiledExecution.isEnabled, !dictionaries.isGrouped, !plan.isDistinct, !plan.needsObjects,
             keySorts.allSatisfy({ Self.isOfRows($0, dictionaries) }),
-            let refs = try plan.sorts.isEmpty ? unsortedRefs(store) : sortedRefs(store)
+            let refs = try plan.sorts.isEmpty ? window(refs(in: store, upTo: maximumMatches)) : sortedRefs(store)
         else { return nil }
         let scope = RowScope(store.handle, store.snapshot, control)
         let projection = RowProjection(dictionaries.columns, plan.shape)
@@ -88,17 +88,6 @@ extension FetchExecutor {
             }
             return path.text == sort.path.text
         }
-    }
-
-    private func unsortedRefs(_ store: SeenStore) throws -> [ObjectRef] {
-        let maximum = maximumMatches
-        var refs: [ObjectRef] = []
-        let scan = StoreScan(plan, store, needsRow: false, context: context, report: report, turn: turn)
-        try scan.forEach { ref, _ in
-            refs.append(ref)
-            return refs.count < maximum
-        }
-        return window(refs)
     }
 
     private func sortedRefs(_ store: SeenStore) throws -> [ObjectRef]? {
