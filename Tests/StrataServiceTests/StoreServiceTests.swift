@@ -156,6 +156,56 @@ import Testing
         }
     }
 
+    /// Another process serves the same store for reading, sees what is written meanwhile, and ends in order.
+    @Test func aSecondProcessServesReaders() async throws {
+        let fixture = try ServiceFixture(loads: false)
+        let (entity, folder) = (fixture.entity, fixture.folder)
+        let store = StrataStore(fixture.container, options())
+        try await testGracefulShutdown { trigger in
+            async let running: Void = store.run()
+            try await store.withContext(.writing) { ServiceFixture.add(1, entity, $0) }
+            let isDone = Mutex(false)
+            async let writing: Void = {
+                while !isDone.withLock({ $0 }) {
+                    try await store.withContext(.writing) { ServiceFixture.add(1, entity, $0) }
+                    try await Task.sleep(for: .milliseconds(10))
+                }
+            }()
+            await #expect(processExitsWith: .success) { [entity = entity as String, path = folder.path as String] in
+                try await Self.serveReaders(entity, URL(fileURLWithPath: path))
+            }
+            isDone.withLock { $0 = true }
+            try await writing
+            trigger.triggerGracefulShutdown()
+            try await running
+        }
+    }
+
+    private static func serveReaders(_ entity: String, _ folder: URL) async throws {
+        let container = ServiceFixture.container(entity, folder)
+        container.persistentStoreDescriptions[0].isReadOnly = true
+        let metrics = TestMetrics()
+        var options = StrataStore.Options()
+        options.telemetry?.metrics = metrics
+        options.minimumFreeBytes = .max
+        let store = StrataStore(container, options)
+        try await testGracefulShutdown { trigger in
+            async let running: Void = store.run()
+            func count() async throws -> Int {
+                try await store.withContext(.reading) { try $0.count(for: ServiceFixture.request(entity)) }
+            }
+            let first = try await count()
+            for _ in 0..<500 where try await count() <= first { try await Task.sleep(for: .milliseconds(10)) }
+            guard first > 0, try await count() > first else { exit(1) }
+            // It does not write, so that the disk is others' business.
+            guard store.health.status == .ready else { exit(2) }
+            guard metrics.timers(label: "strata.follow.lag").first?.values.isEmpty == false else { exit(3) }
+            trigger.triggerGracefulShutdown()
+            try await running
+        }
+        exit(store.health.status == .closed ? 0 : 4)
+    }
+
     @Test func cancellingTheServiceClosesTheStores() async throws {
         let fixture = try ServiceFixture(loads: false)
         let store = StrataStore(fixture.container, options())

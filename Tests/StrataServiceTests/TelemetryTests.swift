@@ -34,6 +34,7 @@ import Tracing
         deinit { telemetry.stop() }
 
         var entity: String { fixture.entity }
+        /// A new one.
         var context: NSManagedObjectContext { fixture.container.newBackgroundContext() }
 
         var spans: [FinishedInMemorySpan] {
@@ -44,8 +45,13 @@ import Tracing
             log.entries.filter { $0.level == level && $0.metadata["db.collection.name"] == "\(entity)" }
         }
 
+        /// Runs a block with a context of its own.
+        func perform<T: Sendable>(_ body: @escaping (NSManagedObjectContext) throws -> T) async throws -> T {
+            try await fixture.container.performBackgroundTask(body)
+        }
+
         func fill(_ count: Int = 5) async throws {
-            try await context.perform { [fixture, context] in
+            try await perform { [fixture] context in
                 ServiceFixture.add(count, fixture.entity, context)
                 try context.save()
             }
@@ -59,8 +65,7 @@ import Tracing
             for number in 0..<20 {
                 group.addTask {
                     await probe.tracer.withSpan("request \(number)") { span in
-                        let seen = try? await probe.context.perform {
-                            [entity = probe.entity, context = probe.context] in
+                        let seen = try? await probe.perform { [entity = probe.entity] context in
                             _ = try context.fetch(ServiceFixture.request(entity))
                             return InstrumentationContext.current?.inMemorySpanContext?.spanID
                         }
@@ -129,9 +134,11 @@ import Tracing
         try await probe.fill(10)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<16 {
-                group.addTask { [entity = probe.entity, context = probe.context] in
+                group.addTask {
                     for _ in 0..<25 {
-                        try await context.perform { _ = try context.fetch(ServiceFixture.request(entity)) }
+                        try await probe.perform { [entity = probe.entity] in
+                            _ = try $0.fetch(ServiceFixture.request(entity))
+                        }
                     }
                 }
             }
@@ -154,8 +161,8 @@ import Tracing
         var logger = Logger(label: "request") { [log = probe.log] _ in log }
         logger.logLevel = .trace
         logger[metadataKey: "request.id"] = "r1"
-        await withLogger(logger) { _ in
-            await probe.context.perform { [entity = probe.entity, context = probe.context] in
+        try await withLogger(logger) { _ in
+            try await probe.perform { [entity = probe.entity] context in
                 _ = try? context.fetch(ServiceFixture.request(entity))
                 Logger.current.info("handled", metadata: ["db.collection.name": "\(entity)"])
             }
@@ -182,12 +189,21 @@ import Tracing
         #expect(counter.totalValue == 51)
     }
 
+    @Test func aFetchInAPoolsContextIsAChildOfTheRequestsSpan() async throws {
+        let probe = try Probe()
+        let (entity, pool) = (probe.entity, StrataContextPool(probe.fixture.container))
+        try await probe.tracer.withSpan("request") { span in
+            _ = try await pool.withContext(.reading) { try $0.fetch(ServiceFixture.request(entity)).count }
+            #expect(probe.spans.map(\.parentSpanID) == [span.context.inMemorySpanContext?.spanID])
+        }
+    }
+
     @Test func nothingIsToldAfterTheEnd() async throws {
         let probe = try Probe()
         try await probe.fill()
         probe.telemetry.stop()
         let before = probe.spans.count
-        try await probe.context.perform { [entity = probe.entity, context = probe.context] in
+        try await probe.perform { [entity = probe.entity] context in
             _ = try context.fetch(ServiceFixture.request(entity))
         }
         #expect(probe.spans.count == before)
@@ -196,8 +212,8 @@ import Tracing
     @Test func theMetricsFactoryOfTheTaskReachesTheBlock() async throws {
         let probe = try Probe()
         let metrics = TestMetrics()
-        await withMetricsFactory(metrics) {
-            await probe.context.perform { Counter(label: "mine").increment() }
+        try await withMetricsFactory(metrics) {
+            try await probe.perform { _ in Counter(label: "mine").increment() }
         }
         #expect(metrics.counterTotal(label: "mine") == 1)
     }

@@ -17,7 +17,7 @@ public final class StrataContextPool: Sendable {
     /// What a context is wanted for. The two kinds have contexts of their own, so that readers need not wait for
     /// writers.
     public enum Access: String, Sendable, CaseIterable {
-        /// What the block has changed is an error.
+        /// Changes that the block leaves are an error. It saves nothing.
         case reading
         /// What the block has changed is saved when it returns.
         case writing

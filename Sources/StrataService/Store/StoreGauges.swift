@@ -1,16 +1,17 @@
 import CoreMetrics
 import Metrics
 import Strata
+import StrataSupport
 
 /// The sizes of stores as gauges, each made once.
-struct StoreGauges {
+final class StoreGauges: Sendable {
     private let factory: any MetricsFactory
     /// By name and dimensions.
-    private var made: [String: Gauge] = [:]
+    private let made = AdaptiveMutex<[String: Gauge]>([:])
 
     init(_ factory: any MetricsFactory) { self.factory = factory }
 
-    mutating func publish(_ coordinator: NSPersistentStoreCoordinator) {
+    func publish(_ coordinator: NSPersistentStoreCoordinator) {
         set("strata.cache.size", StrataMemory.keptBytes, [])
         for store in coordinator.persistentStores {
             guard let figures = store.figures else { continue }
@@ -30,10 +31,12 @@ struct StoreGauges {
         }
     }
 
-    private mutating func set(_ label: String, _ value: Int, _ dimensions: [(String, String)]) {
+    private func set(_ label: String, _ value: Int, _ dimensions: [(String, String)]) {
         let key = "\(label) \(dimensions)"
-        let gauge = made[key] ?? Gauge(label: label, dimensions: dimensions, factory: factory)
-        made[key] = gauge
-        gauge.record(value)
+        made.withLock { [factory] made in
+            let gauge = made[key] ?? Gauge(label: label, dimensions: dimensions, factory: factory)
+            made[key] = gauge
+            return gauge
+        }.record(value)
     }
 }

@@ -11,8 +11,8 @@ extension StrataStore.Options {
     /// - `health.free.bytes` (int, optional, default 268435456): with less free disk the service is degraded.
     /// - `health.consumer.lag` (int, optional, default 100000): a consumer of the history so many transactions behind
     ///   makes the service degraded.
-    /// - `drain.seconds` (double, optional, default 10): for how long requests may wait for a context after the shutdown
-    ///   has begun.
+    /// - `drain.seconds` (double, optional, default 10): for how long requests may wait for a context after the
+    ///   shutdown has begun.
     /// - `pool.*` and `telemetry.*`: as ``StrataContextPool/Options/init(config:)`` and
     ///   ``StrataTelemetry/Options/init(config:)`` say.
     /// - `telemetry.enabled` (bool, optional, default true): whether there are logs, metrics and spans.
@@ -33,8 +33,8 @@ extension StrataContextPool.Options {
     /// Options from the program's configuration.
     ///
     /// - `name` (string, optional, default `strata`): the pool's name in metrics and errors.
-    /// - `readers` (int, optional, default 16), `writers` (int, optional, default 16): contexts of each kind; less than 1
-    ///   counts as 1.
+    /// - `readers` (int, optional, default 16), `writers` (int, optional, default 16): contexts of each kind; less than
+    ///   1 counts as 1.
     /// - `wait.seconds` (double, optional, default 5): for how long a context is waited for.
     public init(config: ConfigReader) {
         self.init()

@@ -54,7 +54,8 @@ public final class StrataStore: Service {
         contexts = StrataContextPool(container, pool, isOpen: false)
     }
 
-    /// Runs a block with a context of ``contexts``; see ``StrataContextPool/withContext(_:timeLimit:purpose:file:line:_:)``.
+    /// Runs a block with a context of ``contexts``, as
+    /// ``StrataContextPool/withContext(_:timeLimit:purpose:file:line:_:)`` does.
     ///
     /// - Throws: as that does.
     public func withContext<Result: Sendable>(
@@ -123,9 +124,16 @@ public final class StrataStore: Service {
     }
 
     private func publishMetrics() async throws {
-        var gauges = StoreGauges(options.telemetry?.metrics ?? MetricsSystem.factory)
+        let gauges = StoreGauges(options.telemetry?.metrics ?? MetricsSystem.factory)
+        let coordinator = container.persistentStoreCoordinator
         while true {
-            gauges.publish(container.persistentStoreCoordinator)
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                // What the log's segments hold may have to be read.
+                DispatchQueue.global(qos: .utility).async {
+                    gauges.publish(coordinator)
+                    continuation.resume()
+                }
+            }
             try await Task.sleep(for: options.metricsInterval)
         }
     }
