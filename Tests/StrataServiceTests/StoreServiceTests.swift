@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import InMemoryLogging
 import Logging
 import MetricsTestKit
 import ServiceLifecycle
@@ -138,6 +139,8 @@ import Testing
         var options = options()
         options.minimumFreeBytes = .max
         options.maximumConsumerLag = 2
+        let log = InMemoryLogHandler()
+        options.telemetry?.logger = Logger(label: "test") { _ in log }
         let store = StrataStore(container, options)
         try await testGracefulShutdown { trigger in
             async let running: Void = store.run()
@@ -151,6 +154,11 @@ import Testing
             let texts = health.reasons.map(\.description).joined(separator: "\n")
             #expect(texts.contains("bytes are free on its disk"), "\(texts)")
             #expect(texts.contains("consumer search is "), "\(texts)")
+            // Each is said once, however often it is looked at.
+            try await Task.sleep(for: .milliseconds(200))
+            let warnings = log.entries.filter { $0.level == .warning }.map { "\($0.metadata)" }
+            #expect(warnings.count { $0.contains("on its disk") } == 1, "\(warnings)")
+            #expect(warnings.count { $0.contains("consumer search") } == 1, "\(warnings)")
             trigger.triggerGracefulShutdown()
             try await running
         }

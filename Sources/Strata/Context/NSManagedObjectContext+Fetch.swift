@@ -83,7 +83,7 @@ extension NSManagedObjectContext {
         return try observation.run {
             try count(of: request, observation)
         } results: {
-            FetchedNumber(counted: $0)
+            FetchOutcome(counted: $0)
         }
     }
 
@@ -142,7 +142,7 @@ extension NSManagedObjectContext {
         return try observation.run {
             try results(of: request, observation)
         } results: {
-            FetchedNumber($0)
+            FetchOutcome($0)
         }
     }
 

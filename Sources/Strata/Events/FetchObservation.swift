@@ -24,7 +24,7 @@ final class FetchObservation {
     /// Runs a fetch and tells of it.
     ///
     /// - Parameter results: the results, for whoever asks, of what the fetch gives.
-    func run<T>(_ body: () throws -> T, results: (T) -> FetchedNumber) throws -> T {
+    func run<T>(_ body: () throws -> T, results: (T) -> FetchOutcome) throws -> T {
         do {
             let value = try body()
             end(results(value), nil)
@@ -36,7 +36,7 @@ final class FetchObservation {
     }
 
     /// - Parameter error: why it failed.
-    func end(_ results: FetchedNumber, _ error: (any Error)?) {
+    func end(_ results: FetchOutcome, _ error: (any Error)?) {
         let duration = ContinuousClock.now - began
         let statistics = report.statistics
         let path = report.path ?? (error == nil ? unreportedPath : nil)
@@ -68,12 +68,12 @@ final class FetchObservation {
 }
 
 /// How many results a fetch has, and which, for whoever asks.
-struct FetchedNumber {
+struct FetchOutcome {
     var count: Int
     /// Some of the results, one a line.
     var lines: (_ maximum: Int) -> [String]
 
-    static var none: FetchedNumber { FetchedNumber(counted: 0) }
+    static var none: FetchOutcome { FetchOutcome(counted: 0) }
 
     init(count: Int, lines: @escaping (_ maximum: Int) -> [String]) {
         self.count = count

@@ -27,6 +27,16 @@ public struct StrataHealth: Sendable, Equatable {
         /// A consumer keeps the history of so many transactions, because it has not acknowledged them.
         case consumerBehind(store: String, consumer: String, transactions: Int)
 
+        /// Which reason it is, whatever its numbers are.
+        var key: String {
+            switch self {
+            case .damage(let store, _): "damage \(store)"
+            case .refusesWrites(let store): "writes \(store)"
+            case .diskNearlyFull(let store, _): "disk \(store)"
+            case .consumerBehind(let store, let consumer, _): "consumer \(store) \(consumer)"
+            }
+        }
+
         /// For the answer to a probe. Without users' values.
         public var description: String {
             switch self {

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import Metrics
 import ServiceLifecycle
 import Strata
@@ -125,17 +126,30 @@ public final class StrataStore: Service {
 
     private func publishMetrics() async throws {
         let gauges = StoreGauges(options.telemetry?.metrics ?? MetricsSystem.factory)
-        let coordinator = container.persistentStoreCoordinator
+        var known: Set<String> = []
         while true {
-            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let found = await withCheckedContinuation { (continuation: CheckedContinuation<StrataHealth, Never>) in
                 // What the log's segments hold may have to be read.
-                DispatchQueue.global(qos: .utility).async {
-                    gauges.publish(coordinator)
-                    continuation.resume()
+                DispatchQueue.global(qos: .utility).async { [self] in
+                    gauges.publish(container.persistentStoreCoordinator)
+                    continuation.resume(returning: health)
                 }
             }
+            log(found, &known)
             try await Task.sleep(for: options.metricsInterval)
         }
+    }
+
+    /// Says once what is wrong, and again when it comes back.
+    ///
+    /// - Parameter known: what was wrong the last time.
+    private func log(_ health: StrataHealth, _ known: inout Set<String>) {
+        guard let telemetry = options.telemetry else { return }
+        let logger = telemetry.logger ?? Logger.current
+        for reason in health.reasons where !known.contains(reason.key) {
+            logger.warning("the service is degraded", metadata: ["strata.reason": "\(reason)"])
+        }
+        known = Set(health.reasons.map(\.key))
     }
 
     private func drain() async {

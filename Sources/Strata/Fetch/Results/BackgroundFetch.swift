@@ -97,8 +97,8 @@ final class BackgroundFetch: @unchecked Sendable {
 extension FetchObservation {
     fileprivate func end(_ outcome: Result<FetchResults, any Error>) {
         switch outcome {
-        case .success(.counts(let counts)): end(FetchedNumber(counted: counts.first?.intValue ?? 0), nil)
-        case .success(let results): end(FetchedNumber(results.any), nil)
+        case .success(.counts(let counts)): end(FetchOutcome(counted: counts.first?.intValue ?? 0), nil)
+        case .success(let results): end(FetchOutcome(results.any), nil)
         case .failure(let error): end(.none, error)
         }
     }
