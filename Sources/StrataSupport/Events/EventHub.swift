@@ -39,7 +39,8 @@ package enum EventHub {
 
     private static let state = AdaptiveMutex(State())
 
-    /// Whether the thread is inside of a listener: what that does with a store is not told, lest it never ends.
+    /// Whether the task is inside of a listener: what that does with a store, be it in a block of a context that it does
+    /// not wait for, is not told, lest it never ends.
     @TaskLocal private static var isTelling = false
 
     /// Whether anybody listens for one of these.
@@ -83,6 +84,7 @@ package enum EventHub {
     package static func capture() -> EventListener.Scope? {
         let listeners = state.withLock { $0.listeners }
         var all: EventListener.Scope?
+        if isTelling { all = { body in Self.$isTelling.withValue(true) { body() } } }
         for entry in listeners where entry.listener.kinds.contains(.taskLocals) {
             guard let scope = entry.listener.capture() else { continue }
             guard let outer = all else {

@@ -196,7 +196,24 @@ import Testing
         #expect(records >= 80)
     }
 
-    /// A listener that fetches, such as a log handler that keeps its log in a store, is not told of that.
+    /// A log handler that keeps its log in a store, without waiting for it, is not told of that, and so ends.
+    @Test func whatAListenerHandsToAContextIsNotTold() async throws {
+        let store = try EventFixture()
+        let context = store.container.newBackgroundContext()
+        let count = LockedBox(0)
+        let number = EventHub.add(
+            EventListener(kinds: [.fetch, .taskLocals]) { [entity = store.entity] event in
+                guard case .fetch(let fetch) = event, fetch.entity == entity else { return }
+                count.change { $0 += 1 }
+                context.perform { _ = try? context.fetch(store.request()) }
+            })
+        defer { EventHub.remove(number) }
+        _ = try await context.perform { try context.fetch(store.request()).count }
+        for _ in 0..<20 { await context.perform(schedule: .enqueued) {} }
+        #expect(count.value == 1)
+    }
+
+    /// A listener that fetches is not told of that.
     @Test func whatAListenerDoesIsNotTold() throws {
         let store = try EventFixture()
         let context = store.container.newBackgroundContext()
