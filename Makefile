@@ -4,6 +4,9 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 SWIFT ?= swift
+# Set to anything, it leaves StrataService and its packages out: a package found by its path has all of its dependencies
+# fetched, also those of products that nobody uses.
+export STRATA_TESTS ?= all
 # Arguments of demo, bench and bench-import, for instance: make demo ARGS="--package vim"
 ARGS ?=
 # error: a compiler warning fails the build. For CI; a newer compiler's warnings are no reason to fail a user's build.
@@ -37,7 +40,7 @@ RELEASE := --scratch-path .build-release -c release -Xswiftc -enable-testing $(F
 RELEASE_TESTS := $(RELEASE) --disable-testable-imports
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: docs help bootstrap demo test forget-times test-debug test-examples test-examples-debug test-examples-release test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow bench-shapes count count-update mutants check test-address soak format lint clean
+.PHONY: docs help bootstrap demo test forget-times test-debug test-examples test-examples-debug test-examples-release test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz test-kit suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow bench-shapes count count-update mutants check test-address soak format lint clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,7 +57,7 @@ check: bootstrap ## Run the tests of the files that have changed
 
 # A release build is a thread of its own for minutes, in which the debug build and its tests have the other processor.
 test: bootstrap forget-times ## Run every test, and print how long each part took
-	@scripts/timed.sh 'in all' scripts/side-by-side.sh '$(MAKE) test-debug test-examples-debug' \
+	@scripts/timed.sh 'in all' scripts/side-by-side.sh '$(MAKE) test-debug test-examples-debug test-kit' \
 		'$(MAKE) test-examples-release test-sweep test-kill test-follow test-service test-fuzz'
 	@scripts/timed.sh -t
 
@@ -96,6 +99,14 @@ test-combine: bootstrap ## Run the tests of the Combine client; not part of make
 test-sweep: bootstrap ## Test the engine, crash, fail and corrupt stores, compare the answers of query plans, in release
 	$(call forget-plan,.build-release/release.yaml)
 	STRATA_TESTS=sweeps scripts/timed.sh 'release: tests, built and run' $(SWIFT) test $(RELEASE_TESTS) --filter '$(RELEASE_FILTER)|$(BOTH_FILTER)'
+
+# Its packages are fetched and built for nobody else: see hasKit in Package.swift.
+test-kit: bootstrap ## Test StrataService, for which the packages of servers are fetched and built
+	$(call forget-plan,.build/debug.yaml)
+	@mkdir -p .build
+	@python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target .build/python prometheus_client 2>/dev/null \
+		|| echo "test-kit: prometheus_client cannot be installed, so its parser does not read the metrics" >&2
+	STRATA_TESTS=kit PYTHONPATH='$(CURDIR)/.build/python' scripts/timed.sh 'debug: StrataService' $(SWIFT) test $(DEBUG) $(TEST_FLAGS)
 
 suite-times: ## Run each suite of the last build by itself and print how long it takes; FILTER says which
 	scripts/suite-times.sh "$$($(SWIFT) build $(DEBUG) --show-bin-path)/StrataPackageTests.xctest" '$(FILTER)'

@@ -23,6 +23,12 @@ let randomOnly = Context.environment["STRATA_TESTS"] == "random"
 /// Their tests need swift-syntax, which nobody else is to fetch: `make test-macros` asks for them, and no others.
 let macrosOnly = Context.environment["STRATA_TESTS"] == "macros"
 
+/// `make test-kit` asks for the tests of StrataService, and no others.
+let kitOnly = Context.environment["STRATA_TESTS"] == "kit"
+
+/// Whether StrataService is there. What the Makefile builds for other tests neither fetches nor builds its packages.
+let hasKit = kitOnly || Context.environment["STRATA_TESTS"] == nil
+
 /// Products of swift-syntax, which only the trait Macros asks for.
 func syntax(_ names: String...) -> [Target.Dependency] {
     (["SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftDiagnostics"] + names).map { name in
@@ -261,5 +267,46 @@ if macrosOnly {
             dependencies: ["StrataManaged", "StrataMacros", "CoreData"]
                 + syntax(
                     "SwiftSyntax", "SwiftParser", "SwiftSyntaxMacroExpansion", "SwiftSyntaxMacrosGenericTestSupport"),
+            swiftSettings: settings))
+}
+
+if hasKit {
+    // SwiftPM fetches these for everybody, and builds them for who uses the product.
+    package.dependencies += [
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
+    ]
+    package.products.append(.library(name: "StrataService", targets: ["StrataService"]))
+    // Logs, metrics, spans and the life of a store in a server.
+    package.targets.append(
+        .target(
+            name: "StrataService",
+            dependencies: [
+                "Strata", "StrataSupport",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Configuration", package: "swift-configuration"),
+            ],
+            swiftSettings: settings))
+}
+
+if kitOnly {
+    package.targets.removeAll(where: \.isTest)
+    package.targets.append(
+        .testTarget(
+            name: "StrataServiceTests",
+            dependencies: [
+                "StrataService", "Strata", "StrataSchema", "StrataSupport", "CoreData",
+                .product(name: "InMemoryLogging", package: "swift-log"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+                .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
+                .product(name: "Configuration", package: "swift-configuration"),
+            ],
             swiftSettings: settings))
 }

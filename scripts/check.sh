@@ -40,6 +40,7 @@ Strata/Batch/ Batch
 Strata/Context/ ContextTests|ChangeTracking|LifeCycle|ObjectRelease|LargeSave|Conflict|Merge|DeleteRule|UniquenessTests|Parent|Rollback|SaveError
 Strata/Coordinator/ Container|Coordinator|StoreMoving|ClosingTests
 Strata/CustomStores/ AtomicStore|IncrementalStore|CustomStore
+Strata/Events/ EventTests|TaskLocalTests|DebugOutput
 Strata/Faulting/ FaultingTests|RecentFaults|ReadSampling|LinkIndex
 Strata/Fetch/ Fetch|SemiJoin|NullCondition|PlanParameter|ColumnChunk|IndexedPage|PendingChanges
 Strata/FetchedResults/ FetchedResults|ResultsController
@@ -84,8 +85,9 @@ StrataSchema/Foundation/ KeyValue|UndoManager|StrataTests.Model|StrataTests.Pred
 StrataSchema/Model/ StrataTests.Model
 StrataSchema/Predicate/ StrataTests.Predicate|FormatTemplate|NullCondition
 StrataSchema/StrataSchema.docc/ GuideDocument|ReferenceExample
+StrataService/ StrataServiceTests
 StrataSourceTools/ StrataSourceToolsTests
-StrataSupport/ AdaptiveMutex|CacheConcurrency|ConcurrencyTests
+StrataSupport/ AdaptiveMutex|CacheConcurrency|ConcurrencyTests|EventTests
 StrataTestKit/ StrataIOTests
 StrataTransfer/ StrataTransferTests
 END

@@ -8,15 +8,19 @@ open class NSBatchInsertResult: NSPersistentStoreResult {
     /// The form of ``result``.
     open var resultType: NSBatchInsertRequestResultType { type }
     private let type: NSBatchInsertRequestResultType
+    /// How many objects it was about, whatever ``resultType`` says.
+    let objectCount: Int
 
     /// A result of nothing, for subclasses that stand in for one.
     override public init() {
+        objectCount = 0
         (held, type) = (nil, .statusOnly)
         super.init()
     }
 
     init(_ outcome: BatchOutcome, _ type: NSBatchInsertRequestResultType) {
         self.type = type
+        objectCount = outcome.count
         held =
             switch type {
             case .statusOnly: NSNumber(value: true)
@@ -35,15 +39,19 @@ open class NSBatchUpdateResult: NSPersistentStoreResult {
     /// The form of ``result``.
     open var resultType: NSBatchUpdateRequestResultType { type }
     private let type: NSBatchUpdateRequestResultType
+    /// How many objects it was about, whatever ``resultType`` says.
+    let objectCount: Int
 
     /// A result of nothing, for subclasses that stand in for one.
     override public init() {
+        objectCount = 0
         (held, type) = (nil, .statusOnlyResultType)
         super.init()
     }
 
     init(_ outcome: BatchOutcome, _ type: NSBatchUpdateRequestResultType) {
         self.type = type
+        objectCount = outcome.count
         held =
             switch type {
             case .statusOnlyResultType: NSNumber(value: true)
@@ -62,15 +70,19 @@ open class NSBatchDeleteResult: NSPersistentStoreResult {
     /// The form of ``result``.
     open var resultType: NSBatchDeleteRequestResultType { type }
     private let type: NSBatchDeleteRequestResultType
+    /// How many objects it was about, whatever ``resultType`` says.
+    let objectCount: Int
 
     /// A result of nothing, for subclasses that stand in for one.
     override public init() {
+        objectCount = 0
         (held, type) = (nil, .resultTypeStatusOnly)
         super.init()
     }
 
     init(_ outcome: BatchOutcome, _ type: NSBatchDeleteRequestResultType) {
         self.type = type
+        objectCount = outcome.count
         held =
             switch type {
             case .resultTypeStatusOnly: NSNumber(value: true)
@@ -79,6 +91,15 @@ open class NSBatchDeleteResult: NSPersistentStoreResult {
             }
         super.init()
     }
+}
+
+extension NSBatchInsertResult: BatchResult {}
+extension NSBatchUpdateResult: BatchResult {}
+extension NSBatchDeleteResult: BatchResult {}
+
+/// The result of a batch request of whatever kind.
+protocol BatchResult {
+    var objectCount: Int { get }
 }
 
 /// What a batch request touched.

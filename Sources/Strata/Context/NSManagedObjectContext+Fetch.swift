@@ -1,4 +1,5 @@
 import Foundation
+import StrataSupport
 
 extension NSManagedObjectContext {
     /// The objects that a request describes.
@@ -77,6 +78,16 @@ extension NSManagedObjectContext {
     }
 
     private final func count<T>(of request: NSFetchRequest<T>) throws -> Int {
+        guard EventHub.wants(.fetch) else { return try count(of: request, nil) }
+        let observation = FetchObservation(self, request.stored, isCount: true)
+        return try observation.run {
+            try count(of: request, observation)
+        } results: {
+            FetchOutcome(counted: $0)
+        }
+    }
+
+    private final func count<T>(of request: NSFetchRequest<T>, _ observation: FetchObservation?) throws -> Int {
         try limited(request.timeLimit) { control in
             if let custom = CustomFetch(self, request) {
                 processChangesBeforeReading()
@@ -87,8 +98,11 @@ extension NSManagedObjectContext {
                 return count
             }
             let plan = try plan(of: request)
+            observation?.plan = plan
             if plan.includesPendingChanges { processChangesBeforeReading() }
-            return try undisturbed { try FetchExecutor(self, plan, turn: turn(control, plan)).count() }
+            return try undisturbed {
+                try FetchExecutor(self, plan, turn: turn(control, plan), report: observation?.report).count()
+            }
         }
     }
 
@@ -123,6 +137,16 @@ extension NSManagedObjectContext {
     }
 
     final func results<T>(of request: NSFetchRequest<T>) throws -> [T] {
+        guard EventHub.wants(.fetch) else { return try results(of: request, nil) }
+        let observation = FetchObservation(self, request.stored)
+        return try observation.run {
+            try results(of: request, observation)
+        } results: {
+            FetchOutcome($0)
+        }
+    }
+
+    private final func results<T>(of request: NSFetchRequest<T>, _ observation: FetchObservation?) throws -> [T] {
         try limited(request.timeLimit) { control in
             if let custom = CustomFetch(self, request) {
                 processChangesBeforeReading()
@@ -134,10 +158,12 @@ extension NSManagedObjectContext {
                 return try FetchResults.typed(results)
             }
             let plan = try plan(of: request)
+            observation?.plan = plan
             // Whoever hears of the changes may make others, pin the context or remove a store.
             if plan.includesPendingChanges { processChangesBeforeReading() }
             let results = try undisturbed {
-                try shortResults(plan, control) ?? FetchExecutor(self, plan, turn: turn(control, plan)).results()
+                try shortResults(plan, control, observation?.report)
+                    ?? FetchExecutor(self, plan, turn: turn(control, plan), report: observation?.report).results()
             }
             if case .objects(let objects) = results { holdUntilTheEventEnds(objects) }
             return try results.typed(plan)
@@ -145,11 +171,15 @@ extension NSManagedObjectContext {
     }
 
     /// The results by a way that looks at few rows; nil where there is none.
-    private final func shortResults(_ plan: FetchPlan, _ control: RequestControl?) throws -> FetchResults? {
-        guard let control else { return try directResults(plan, nil) ?? indexedResults(plan, nil) }
+    private final func shortResults(
+        _ plan: FetchPlan, _ control: RequestControl?, _ report: ScanReport?
+    ) throws -> FetchResults? {
+        guard let control else { return try directResults(plan, nil, report) ?? indexedResults(plan, nil, report) }
         // A test of one row may take long all the same.
         let work = EvaluationWork(control)
-        let found = try work.run { try directResults(plan, control) ?? indexedResults(plan, control) }
+        let found = try work.run {
+            try directResults(plan, control, report) ?? indexedResults(plan, control, report)
+        }
         try work.check(control)
         return found
     }

@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import StrataSupport
 
 extension NSManagedObjectContext {
     /// Carries out a batch or history request; nil for a request of another kind.
@@ -13,11 +14,51 @@ extension NSManagedObjectContext {
         let writing = coordinator?.writing
         writing?.enter()
         defer { writing?.leave() }
-        return switch request {
+        guard EventHub.wants(.batch), let operation = request.batchOperation else {
+            return try execute(request, control)
+        }
+        let (began, path) = (ContinuousClock.now, coordinator?.onlyStorePath)
+        let result = Result { try execute(request, control) }
+        var event = BatchEvent(
+            work: StoreWork(store: path, duration: .now - began), operation: operation,
+            entity: request.batchEntity, objects: 0)
+        switch result {
+        case .success(let result): event.objects = (result as? any BatchResult)?.objectCount ?? 0
+        case .failure(let error): event.work.error = error
+        }
+        EventHub.tell(.batch(event))
+        return try result.get()
+    }
+
+    private final func execute(
+        _ request: NSPersistentStoreRequest, _ control: RequestControl?
+    ) throws -> NSPersistentStoreResult? {
+        switch request {
         case let request as NSPersistentHistoryChangeRequest: try HistoryExecutor(self, request, control).execute()
         case let request as NSBatchInsertRequest: try BatchInsertExecutor(self, request, control).execute()
         case let request as NSBatchUpdateRequest: try BatchUpdateExecutor(self, request, control).execute()
         case let request as NSBatchDeleteRequest: try BatchDeleteExecutor(self, request, control).execute()
+        default: nil
+        }
+    }
+}
+
+extension NSPersistentStoreRequest {
+    /// What a batch request does; nil of others.
+    fileprivate final var batchOperation: BatchEvent.Operation? {
+        switch self {
+        case is NSBatchInsertRequest: .insert
+        case is NSBatchUpdateRequest: .update
+        case is NSBatchDeleteRequest: .delete
+        default: nil
+        }
+    }
+
+    fileprivate final var batchEntity: String? {
+        switch self {
+        case let request as NSBatchInsertRequest: request.entityName
+        case let request as NSBatchUpdateRequest: request.entityName
+        case let request as NSBatchDeleteRequest: request.entityName
         default: nil
         }
     }

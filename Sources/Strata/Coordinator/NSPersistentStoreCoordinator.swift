@@ -56,6 +56,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// Creates a coordinator without stores; the model becomes immutable.
     public init(managedObjectModel model: NSManagedObjectModel) {
+        DebugOutput.startIfAsked()
         self.model = model
         shapes = ModelShapes.of(model)
         super.init()

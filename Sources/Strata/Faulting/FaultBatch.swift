@@ -1,5 +1,6 @@
 import StrataLog
 import StrataRuntime
+import StrataSupport
 
 /// The objects of a fetch or of a to-many relationship, as neighbours: when the fault of one fires, the rows of those
 /// around it are looked up with its own, so that theirs need no search.
@@ -170,6 +171,19 @@ final class FaultBatch {
     }
 
     private func lookUp(from first: Int, _ handle: StoreHandle, _ publication: UInt64) throws(StoreError) {
+        let entity = refs[first].entity
+        try EventHub.telling(.fault, of: handle.path) { work in
+            .fault(
+                FaultEvent(
+                    work: work, entity: handle.map.shape(entity)?.name, rows: window.count, isPrefetch: false))
+        } _: { () throws(StoreError) in
+            try lookUpRows(from: first, handle, publication)
+        }
+    }
+
+    private func lookUpRows(
+        from first: Int, _ handle: StoreHandle, _ publication: UInt64
+    ) throws(StoreError) {
         // What refers to each other is often read in no order: a small batch is looked up as a whole.
         let start = refs.count <= size ? 0 : first
         let (log, snapshot) = (handle.log, handle.log.snapshot)

@@ -1,6 +1,7 @@
 import Foundation
 import StrataLog
 import StrataRuntime
+import StrataSupport
 
 /// Reads the objects along a path of relationships, level by level, so that no fault fires on it afterwards.
 struct Prefetch {
@@ -82,6 +83,15 @@ struct Prefetch {
                 Fault(storeIndex: object.storeIndex, ref: object.ref, object: Unmanaged.passUnretained(object)))
         }
         if faults.isEmpty { return }
+        try EventHub.telling(.fault, of: context.coordinator?.onlyStorePath) { work in
+            let entity = objects.first?.entity.name
+            return .fault(FaultEvent(work: work, entity: entity, rows: faults.count, isPrefetch: true))
+        } _: {
+            try realize(&faults, of: objects)
+        }
+    }
+
+    private func realize(_ faults: inout [Fault], of objects: [NSManagedObject]) throws {
         faults.sort { $0.storeIndex != $1.storeIndex ? $0.storeIndex < $1.storeIndex : $0.ref < $1.ref }
         var pace = ControlPace(control, every: 64)
         try context.faults.expecting(results: Self.batch(faults)) {

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import StrataSupport
 
 /// Lets only so many long searches run at a time, those of one coordinator; the others wait in the order in which they
 /// came, those that have taken long already behind those that have not. Short ones do not come here.
@@ -77,7 +78,9 @@ final class ScanGate: @unchecked Sendable {
     }
 
     private func wait(_ waiter: Waiter, _ control: RequestControl?) throws {
-        try ContextPool.waiting { try waitAside(waiter, control) }
+        try EventHub.telling(.wait, of: nil, as: { .wait(WaitEvent(reason: .scan, duration: $0.duration)) }) {
+            try ContextPool.waiting { try waitAside(waiter, control) }
+        }
     }
 
     private func waitAside(_ waiter: Waiter, _ control: RequestControl?) throws {

@@ -171,10 +171,20 @@ struct StoreOpening {
             }
             if let known = try withConstraints(stored, log) { return handle(log, known) }
             let plan = try migrationPlan(stored, log)
+            var isLight = false
             defer { SharedLogs.endReservation(log, plan.reservation) }
-            if let migrated = try migrateLightly(log, plan) { return handle(log, migrated) }
+            let migrated = try EventHub.telling(.migration, of: path.string) { work in
+                isLight || work.error != nil ? .migration(work) : nil
+            } _: {
+                let migrated = try migrateLightly(log, plan)
+                isLight = migrated != nil
+                return migrated
+            }
+            if let migrated { return handle(log, migrated) }
             // Closes the log when the new store is complete.
-            try migrateByCopying(log, plan)
+            try EventHub.telling(.migration, of: path.string, as: { .migration($0) }) {
+                try migrateByCopying(log, plan)
+            }
         } catch {
             try SharedLogs.close(log)
             throw error

@@ -56,6 +56,21 @@ extension LogStore {
         target: Double, _ report: (CompactionProgress) -> Bool
     ) throws(StoreError) -> CompactionReport {
         var result = CompactionReport()
+        return try EventHub.telling(.compaction, of: files.directory.string) { work in
+            if work.error == nil, result.segments == 0 { return nil }
+            return .compaction(
+                CompactionEvent(
+                    work: work, segments: result.segments, freedBytes: result.freedByteCount,
+                    writtenBytes: result.writtenByteCount))
+        } _: { () throws(StoreError) in
+            try compactAlone(target: target, into: &result, report)
+            return result
+        }
+    }
+
+    private func compactAlone(
+        target: Double, into result: inout CompactionReport, _ report: (CompactionProgress) -> Bool
+    ) throws(StoreError) {
         do throws(StoreError) {
             try compact(target: target, isFull: false, into: &result, report)
         } catch {
@@ -67,7 +82,6 @@ extension LogStore {
                 guard second.errno == .noSpace, result.segments > 0 else { throw second }
             }
         }
-        return result
     }
 
     /// - Parameter isFull: the disk has no room for what this would write. Then the reserve is given up, and segments

@@ -83,10 +83,21 @@ extension LogStore {
         follow.replayedBytes = step.isReopened ? step.byteCount : follow.replayedBytes + step.byteCount
         state.withLock { $0.storeState = step.storeState }
         publish(step.snapshot)
+        if EventHub.wants(.following) { tellFollowed(from: shown, to: step.snapshot) }
         if follow.replayedBytes > 2 * options.checkpointTailBytes, !step.isReopened {
             try rebaseOnCheckpoint(&follow)
         }
         return step.snapshot.sequence > shown.sequence || step.snapshot.end != shown.end
+    }
+
+    private func tellFollowed(from shown: Snapshot, to snapshot: Snapshot) {
+        guard snapshot.sequence > shown.sequence else { return }
+        let lag = max(0, options.clock() - snapshot.timestampNanoseconds)
+        EventHub.tell(
+            .following(
+                FollowEvent(
+                    store: files.directory.string, transactions: Int(clamping: snapshot.sequence - shown.sequence),
+                    lag: .nanoseconds(lag))))
     }
 
     /// Whoever reads by an older schema is not shown rows of a newer one.

@@ -58,7 +58,10 @@ extension LogStore {
         }
         if !isCurrent {
             let number = state.withLock { $0.checkpoint } + 1
-            try Checkpoint.write(number: number, snapshot: sealed, storeState: storeState)
+            try EventHub.telling(.checkpoint, of: files.directory.string, as: { .checkpoint($0) }) {
+                () throws(StoreError) in
+                try Checkpoint.write(number: number, snapshot: sealed, storeState: storeState)
+            }
             state.withLock { state in
                 state.checkpoint = number
                 state.previousCheckpointEnd = state.checkpointEnd

@@ -43,7 +43,10 @@ extension LogStore {
         }
         var opener = StoreOpener(
             files: StoreFiles(fileSystem: fileSystem, directory: path), options: options)
-        let store = LogStore(try opener.open(schema: schema), options: options)
+        let opened = try EventHub.telling(.opening, of: path.string, as: { .opening($0) }) { () throws(StoreError) in
+            try opener.open(schema: schema)
+        }
+        let store = LogStore(opened, options: options)
         if let schema {
             do throws(StoreError) {
                 try store.register(schema)

@@ -346,7 +346,8 @@ public final class LogStore: Sendable {
         queue.submit(request, ticket: ticket) { process($0) }
         ticket?.end()
         guard let result = request.result else { preconditionFailure("a commit was left without a result") }
-        let receipt = try result.get()
+        var receipt = try result.get()
+        receipt.waited = request.waited
         transaction.keepRows(in: source.cache, sequence: receipt.sequence)
         // Before the commit may wait for compaction, which may wait for these.
         transaction.releaseSegments()
@@ -356,6 +357,10 @@ public final class LogStore: Sendable {
 
     /// Whether a commit waits for the disk.
     public var flushesCommits: Bool { options.durability == .full }
+
+    /// Whether the disk has failed so that nothing is written until the store is opened again. While something is being
+    /// written it has not.
+    package var refusesWrites: Bool { writer.withLockIfAvailable { $0?.failure != nil } ?? false }
 
     /// How many commits wait for others to be written.
     var waitingCommits: Int { queue.waitingCount }
@@ -542,4 +547,12 @@ public struct CommitReceipt: Sendable {
     public var timestampNanoseconds: Int64
     /// The store with the transaction in it (and perhaps others of the same group).
     public var snapshot: Snapshot
+    /// For how long it waited for others, if that was measured.
+    package internal(set) var waited = Duration.zero
+
+    init(sequence: UInt64, timestampNanoseconds: Int64, snapshot: Snapshot) {
+        self.sequence = sequence
+        self.timestampNanoseconds = timestampNanoseconds
+        self.snapshot = snapshot
+    }
 }

@@ -11,6 +11,9 @@ final class CommitRequest: @unchecked Sendable {
     /// Of who waits, from before others see the request; nil of who leads at once.
     @exclusivity(unchecked) fileprivate var semaphore: DispatchSemaphore?
     @exclusivity(unchecked) fileprivate var mustLead = false
+    /// For how long it waited for its turn, or for who wrote it along; measured when somebody wants to know. Set by the
+    /// owner.
+    @exclusivity(unchecked) fileprivate(set) var waited = Duration.zero
 
     init(_ prepared: PreparedTransaction) {
         self.prepared = prepared
@@ -50,7 +53,11 @@ final class CommitQueue: Sendable {
         }
         var group = [request]
         if !leads {
-            wait(request, ticket)
+            if EventHub.wants([.save, .wait]) {
+                measureWait(request, ticket)
+            } else {
+                wait(request, ticket)
+            }
             guard request.mustLead else { return }
             group = state.withLock { Self.takeGroup(&$0) }
         }
@@ -63,6 +70,13 @@ final class CommitQueue: Sendable {
         }
         for follower in group where follower !== request { follower.semaphore?.signal() }
         next?.semaphore?.signal()
+    }
+
+    private func measureWait(_ request: CommitRequest, _ ticket: CommitTicket?) {
+        let began = ContinuousClock.now
+        wait(request, ticket)
+        request.waited = .now - began
+        if EventHub.wants(.wait) { EventHub.tell(.wait(WaitEvent(reason: .commit, duration: request.waited))) }
     }
 
     /// Waits until the request has its result, or leads.

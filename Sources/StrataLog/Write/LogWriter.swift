@@ -249,6 +249,16 @@ final class LogWriter: @unchecked Sendable {
     func flush() throws(StoreError) -> Bool {
         if let failure { throw failure }
         guard durable.position != end.position else { return false }
+        guard EventHub.wants(.flush) else { return try flushNow() }
+        let (records, bytes, began) = (unsynced.count, unsyncedByteCount, ContinuousClock.now)
+        let result = Result { () throws(StoreError) in try flushNow() }
+        var work = StoreWork(store: files.directory.string, duration: .now - began)
+        if case .failure(let error) = result { work.error = error }
+        EventHub.tell(.flush(FlushEvent(work: work, records: records, bytes: bytes)))
+        return try result.get()
+    }
+
+    private func flushNow() throws(StoreError) -> Bool {
         do throws(Errno) {
             if hasFailedFlush { throw .ioError }
             try segment.file.syncData()

@@ -61,6 +61,7 @@ final class ContextQueue: Sendable {
     func async(
         for context: NSManagedObjectContext?, control: RequestControl? = nil, _ block: @escaping () -> Void
     ) {
+        let block = Self.carryingTaskLocals(block)
         // The frame is made on the queue: nobody waits for the block, so that it holds nothing else.
         guard let queue else {
             let box = UncheckedBox((context, block))
@@ -68,6 +69,13 @@ final class ContextQueue: Sendable {
             return
         }
         queue.async { [self] in Frame.run(Frame(self, context, nil, control), block) }
+    }
+
+    /// The block with those of the calling task's values that whoever listens has in it: it may run on a thread that
+    /// knows nothing of the task.
+    private static func carryingTaskLocals(_ block: @escaping () -> Void) -> () -> Void {
+        guard EventHub.wants(.taskLocals), let scope = EventHub.capture() else { return block }
+        return { scope(block) }
     }
 
     /// Runs a block on the queue, later, on behalf of no context.
@@ -106,9 +114,10 @@ final class ContextQueue: Sendable {
         withoutActuallyEscaping(block) { block in
             var result: T?
             let target = queue.map { QueueWait.Target.queue($0) } ?? .main
+            let body = Self.carryingTaskLocals { result = block() }
             let wait = QueueWait(for: target, isOnMain: Self.isOnMain, isQuestion: isQuestion, frame.control) {
                 frame.lender = Frame.current
-                result = Frame.run(frame, block)
+                Frame.run(frame, body)
             }
             defer { wait.discard() }
             guard let queue else {

@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import StrataSupport
 
 /// The way of a context's changes, from the first one to the notifications of the save that writes them.
 ///
@@ -63,6 +64,8 @@ final class SavePipeline {
     var settled: ContiguousArray<NSManagedObject> = []
     /// Whether a coordinator's `execute(_:with:)` has been asked to hand the changes over.
     var isHandOverAsked = false
+    /// What notes the save for those who want to hear of it.
+    private var observation: SaveObservation?
     /// What the derived attributes were computed from.
     var derivationView: DerivationView?
     /// Objects whose rows turned out to be gone.
@@ -112,7 +115,18 @@ final class SavePipeline {
         control = ContextQueue.currentControl
         try control?.check()
         // Nothing that belongs to a save is stopped half way: only its commit, as long as it waits.
-        try context.unstoppable { try save(to: coordinator) }
+        guard EventHub.wants(.save) else { return try context.unstoppable { try save(to: coordinator) } }
+        let observation = SaveObservation()
+        self.observation = observation
+        defer { self.observation = nil }
+        do {
+            try context.unstoppable { try save(to: coordinator) }
+            observation.end(self, nil)
+        } catch {
+            observation.note(self)
+            observation.end(self, error)
+            throw error
+        }
     }
 
     private func save(to coordinator: NSPersistentStoreCoordinator) throws {
@@ -129,6 +143,7 @@ final class SavePipeline {
         defer { reportDropped() }
         try makeEndings(coordinator)
         try handOver(coordinator)
+        observation?.note(self)
         conclude(coordinator)?.start(registry)
         if context.link == nil { try coordinator.savePendingMetadata() }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import StrataSupport
 
 /// The part of a save that goes to the log of one store, as one transaction.
 class StoreEnding: SaveEnding {
@@ -16,6 +17,8 @@ class StoreEnding: SaveEnding {
     final var changes = ObjectChanges()
     private(set) final var receipt: CommitReceipt?
     private(set) final var isWritten = false
+    /// How often a conflict has been met.
+    private(set) final var attempts = 0
     /// Whether the objects have been told of it: see ``SavePipeline/settle()``.
     final var isSettled = false
     /// The IDs of the inserted and of the deleted objects, made by another core while the rows are written; nil for a
@@ -46,7 +49,7 @@ class StoreEnding: SaveEnding {
         if handle.isDetached { throw StoreFailure.removed(handle.path) }
         if handle.isReadOnly { throw StoreFailure.readOnly(handle) }
         let pipeline = context.pipeline
-        var (rounds, attempts) = (0, 0)
+        var rounds = 0
         var resolvedAt: UInt64?
         while true {
             do {
@@ -66,7 +69,7 @@ class StoreEnding: SaveEnding {
                 pipeline.settle()
                 var left = error
                 left.conflicts = try DerivedRebase(context: context, ending: self).resolve(error.conflicts)
-                let merged = try ConflictResolver(context, self).resolve(left)
+                let merged = try resolve(left)
                 if !merged.isEmpty { resolvedAt = newest }
                 // What is not a save of the whole context has nothing to collect anew.
                 guard pipeline.isSaving else { throw StoreFailure.cocoaError(error, saving: handle) }
@@ -75,6 +78,20 @@ class StoreEnding: SaveEnding {
                 throw StoreFailure.cocoaError(error, saving: handle)
             }
         }
+    }
+
+    /// Asks the merge policy.
+    private func resolve(_ error: StoreError) throws -> [NSManagedObject] {
+        guard EventHub.wants(.conflict) else { return try ConflictResolver(context, self).resolve(error) }
+        let result = Result { try ConflictResolver(context, self).resolve(error) }
+        var isResolved = false
+        if case .success = result { isResolved = true }
+        EventHub.tell(
+            .conflict(
+                ConflictEvent(
+                    store: handle.path, objects: error.conflicts.count, uniqueValues: error.uniqueConflicts.count,
+                    attempt: attempts, isResolved: isResolved)))
+        return try result.get()
     }
 
     /// Commits a transaction that has the changes.

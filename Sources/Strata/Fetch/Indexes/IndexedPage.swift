@@ -5,12 +5,17 @@ import StrataLog
 /// It holds nothing of a snapshot: as long as the index is one that has grown out of that which was chosen, the places
 /// stay, whatever rows came and went.
 final class IndexedPage: Sendable {
+    /// Of the index.
+    let name: String
     private let position: Int
     private let version: OrderedIndex.Version
     private let ranges: [OrderedRange]
     private let isDescending: Bool
 
-    init(position: Int, version: OrderedIndex.Version, ranges: [OrderedRange], isDescending: Bool) {
+    init(
+        name: String, position: Int, version: OrderedIndex.Version, ranges: [OrderedRange], isDescending: Bool
+    ) {
+        self.name = name
         self.position = position
         self.version = version
         self.ranges = ranges
@@ -80,6 +85,7 @@ extension IndexedPage {
             let position = snapshot.orderedIndexes.firstIndex(where: { $0 === choice.index })
         else { return nil }
         self.init(
-            position: position, version: choice.index.version, ranges: choice.ranges, isDescending: choice.isDescending)
+            name: choice.name, position: position, version: choice.index.version, ranges: choice.ranges,
+            isDescending: choice.isDescending)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import StrataSupport
 
 /// Searches the stores on another thread and hands the results over on the context's queue.
 final class BackgroundFetch: @unchecked Sendable {
@@ -10,15 +11,25 @@ final class BackgroundFetch: @unchecked Sendable {
     private let control: RequestControl
     private let executor: FetchExecutor
     private let stores: [FetchExecutor.SeenStore]
+    private let observation: FetchObservation?
+    /// What belongs to the asking task, for whoever hears of the fetch.
+    private let scope: EventListener.Scope?
 
     /// To be called on the context's queue.
-    init(_ plan: FetchPlan, _ context: NSManagedObjectContext, _ progress: Progress, _ control: RequestControl) throws {
+    init(
+        _ plan: FetchPlan, _ settings: FetchSettings, _ context: NSManagedObjectContext, _ progress: Progress,
+        _ control: RequestControl
+    ) throws {
         try context.refuseLate()
+        observation = EventHub.wants(.fetch) ? FetchObservation(context, settings) : nil
+        observation?.plan = plan
+        scope = EventHub.wants(.taskLocals) ? EventHub.capture() : nil
         self.plan = plan
         self.context = context
         self.progress = progress
         self.control = control
-        executor = FetchExecutor(context, plan, turn: ScanTurn(control, context.scanGate(for: plan)))
+        executor = FetchExecutor(
+            context, plan, turn: ScanTurn(control, context.scanGate(for: plan)), report: observation?.report)
         stores = try executor.stores()
     }
 
@@ -74,7 +85,21 @@ final class BackgroundFetch: @unchecked Sendable {
                 if self.progress.totalUnitCount < 0 { self.progress.totalUnitCount = Int64(max(1, results.count)) }
                 self.progress.completedUnitCount = self.progress.totalUnitCount
             }
+            if let observation = self.observation {
+                let tell = { observation.end(outcome) }
+                if let scope = self.scope { scope(tell) } else { tell() }
+            }
             completion(outcome)
+        }
+    }
+}
+
+extension FetchObservation {
+    fileprivate func end(_ outcome: Result<FetchResults, any Error>) {
+        switch outcome {
+        case .success(.counts(let counts)): end(FetchOutcome(counted: counts.first?.intValue ?? 0), nil)
+        case .success(let results): end(FetchOutcome(results.any), nil)
+        case .failure(let error): end(.none, error)
         }
     }
 }

@@ -7,13 +7,17 @@ struct FetchExecutor {
     let plan: FetchPlan
     var keySorts: [KeySortDescriptor] { plan.prepared.keySorts }
     /// How the rows were found.
-    let report = ScanReport()
+    let report: ScanReport
     /// What may stop the fetch or let it wait; nil for one that is a part of something else.
     let turn: ScanTurn?
     var control: RequestControl? { turn?.control }
 
-    init(_ context: NSManagedObjectContext, _ plan: FetchPlan, turn: ScanTurn? = nil) {
+    /// - Parameter report: filled in for whoever asks.
+    init(
+        _ context: NSManagedObjectContext, _ plan: FetchPlan, turn: ScanTurn? = nil, report: ScanReport? = nil
+    ) {
         self.context = context
+        self.report = report ?? ScanReport()
         self.turn = turn
         self.plan = plan
     }

@@ -32,19 +32,25 @@ extension NSManagedObjectContext {
             case .counts(let counts): counts.first?.intValue ?? 0
             }
         let duration = start.duration(to: clock.now)
-        let (report, found) = (executor.report, executor.report.statistics)
         return FetchExplanation(
-            path: report.path ?? (link == nil ? .counters : .parentContext), index: report.index,
-            isDirect: report.isDirect, reusesPlan: plan.isReused, parameterCount: plan.parameters?.values.count ?? 0,
-            rowsEstimated: report.rowsEstimated, semiJoins: report.semiJoins, sortsColumns: report.sortsColumns,
-            groupsColumns: report.groupsColumns, blocks: found.blocks, blocksPruned: found.prunedBlocks,
-            blocksDecoded: found.blocks - found.prunedBlocks, blocksCached: found.cachedBlocks,
-            rowsTested: found.rowsTested, rowsInterpreted: found.rowsInterpreted, rowsMatched: found.rowsMatched,
+            path: executor.report.path ?? (link == nil ? .counters : .parentContext), executor.report, plan,
             results: count, duration: duration)
     }
 }
 
 extension FetchExplanation {
+    /// - Parameter plan: nil where there was none.
+    init(path: Path, _ report: ScanReport, _ plan: FetchPlan?, results: Int, duration: Duration) {
+        let found = report.statistics
+        self.init(
+            path: path, index: report.index, isDirect: report.isDirect, reusesPlan: plan?.isReused ?? false,
+            parameterCount: plan?.parameters?.values.count ?? 0, rowsEstimated: report.rowsEstimated,
+            semiJoins: report.semiJoins, sortsColumns: report.sortsColumns, groupsColumns: report.groupsColumns,
+            blocks: found.blocks, blocksPruned: found.prunedBlocks, blocksDecoded: found.blocks - found.prunedBlocks,
+            blocksCached: found.cachedBlocks, rowsTested: found.rowsTested, rowsInterpreted: found.rowsInterpreted,
+            rowsMatched: found.rowsMatched, results: results, duration: duration)
+    }
+
     /// What a store of the program's own did is not known.
     fileprivate init(ofCustomStore results: Int, in duration: Duration) {
         self.init(

@@ -1,0 +1,34 @@
+import StrataLog
+
+/// What can be said of a store at any time, without reading it: for those who watch over it.
+package struct StoreFigures: Sendable {
+    /// Whether it is a log on a disk.
+    package var isOnDisk: Bool
+    /// Places that could not be read; see ``StoreDamage``.
+    package var damagedPlaces: Int
+    /// Whether a failure of the disk has made it read-only until it is opened again.
+    package var refusesWrites: Bool
+    /// How many transactions each consumer of the history is behind.
+    package var consumerLags: [String: Int]
+
+    init(_ handle: StoreHandle, isInMemory: Bool) {
+        isOnDisk = handle.custom == nil && !isInMemory
+        damagedPlaces = handle.log.damage.entries.count
+        refusesWrites = handle.log.refusesWrites
+        consumerLags = [:]
+        guard handle.custom == nil else { return }
+        let newest = handle.log.snapshot.sequence
+        let state = HistoryState(handle.log)
+        for name in Set(state.consumers.keys).union(handle.retention?.policy.consumers ?? []) {
+            let done = state.consumers[name] ?? state.start - 1
+            consumerLags[name] = newest > done ? Int(clamping: newest - done) : 0
+        }
+    }
+}
+
+extension NSPersistentStore {
+    /// Nil for a store that no coordinator has.
+    package final var figures: StoreFigures? {
+        handle.map { StoreFigures($0, isInMemory: StoreOpening.isInMemory(type, url)) }
+    }
+}

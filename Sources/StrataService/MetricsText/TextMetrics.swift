@@ -1,0 +1,87 @@
+import CoreMetrics
+import StrataSupport
+
+/// A series that can be written.
+protocol TextMetric: AnyObject, Sendable {
+    func write(as name: String, _ labels: MetricLabels, to text: inout String)
+}
+
+final class TextCounter: TextMetric, CounterHandler, FloatingPointCounterHandler {
+    /// Whole steps apart: a sum of both in one number would lose small ones.
+    private let value = AdaptiveMutex((whole: Int64(0), broken: 0.0))
+
+    func increment(by amount: Int64) {
+        // A counter never falls.
+        guard amount > 0 else { return }
+        value.withLock { $0.whole &+= amount }
+    }
+
+    func increment(by amount: Double) {
+        guard amount > 0, amount.isFinite else { return }
+        value.withLock { $0.broken += amount }
+    }
+
+    func reset() { value.withLock { $0 = (0, 0) } }
+
+    func write(as name: String, _ labels: MetricLabels, to text: inout String) {
+        let value = value.withLock { $0 }
+        let number = value.broken == 0 ? String(value.whole) : MetricName.number(Double(value.whole) + value.broken)
+        text += "\(name)\(labels.braced()) \(number)\n"
+    }
+}
+
+final class TextGauge: TextMetric, MeterHandler, RecorderHandler {
+    private let value = AdaptiveMutex(0.0)
+
+    func set(_ value: Int64) { record(Double(value)) }
+    func set(_ value: Double) { record(value) }
+    func record(_ value: Int64) { record(Double(value)) }
+    func record(_ value: Double) { self.value.withLock { $0 = value } }
+    func increment(by amount: Double) { value.withLock { $0 += amount } }
+    func decrement(by amount: Double) { value.withLock { $0 -= amount } }
+
+    func write(as name: String, _ labels: MetricLabels, to text: inout String) {
+        text += "\(name)\(labels.braced()) \(MetricName.number(value.withLock { $0 }))\n"
+    }
+}
+
+final class TextHistogram: TextMetric, RecorderHandler, TimerHandler {
+    private struct State {
+        /// The last one is for what is above all bounds.
+        var counts: [UInt64]
+        var sum = 0.0
+    }
+
+    private let bounds: [Double]
+    private let state: AdaptiveMutex<State>
+
+    init(_ bounds: [Double]) {
+        self.bounds = bounds
+        state = AdaptiveMutex(State(counts: Array(repeating: 0, count: bounds.count + 1)))
+    }
+
+    func record(_ value: Int64) { record(Double(value)) }
+
+    func record(_ value: Double) {
+        if value.isNaN { return }
+        let index = bounds.firstIndex { value <= $0 } ?? bounds.count
+        state.withLock { state in
+            state.counts[index] += 1
+            state.sum += value
+        }
+    }
+
+    func recordNanoseconds(_ duration: Int64) { record(Double(duration) / 1e9) }
+
+    func write(as name: String, _ labels: MetricLabels, to text: inout String) {
+        let state = state.withLock { $0 }
+        var total: UInt64 = 0
+        for (index, bound) in (bounds + [.infinity]).enumerated() {
+            total += state.counts[index]
+            let label = "le=\"\(MetricName.number(bound))\""
+            text += "\(name)_bucket\(labels.braced(adding: label)) \(total)\n"
+        }
+        text += "\(name)_sum\(labels.braced()) \(MetricName.number(state.sum))\n"
+        text += "\(name)_count\(labels.braced()) \(total)\n"
+    }
+}

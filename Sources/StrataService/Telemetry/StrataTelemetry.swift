@@ -1,0 +1,69 @@
+import Logging
+import Metrics
+import StrataSupport
+import Synchronization
+import Tracing
+
+/// Logs, metrics and spans of what Strata does in this process: fetches, saves, flushes, batch requests and the work of
+/// its stores.
+///
+/// ```swift
+/// let telemetry = StrataTelemetry.start()
+/// ```
+///
+/// Names are those of OpenTelemetry's database conventions where these have one, and `strata.…` otherwise;
+/// `docs/services.md` lists them. Users' values are in none of them. While it runs, task-local loggers, trace contexts,
+/// tracers and metrics factories reach the blocks given to `perform`, so that a fetch there is a child of the request's
+/// span.
+///
+/// Safe to use from any thread.
+public final class StrataTelemetry: Sendable {
+    /// Where it goes, and how much of it.
+    public struct Options: Sendable {
+        /// Nil for the task's logger, `Logger.current`, so that a request's metadata is in the lines of its fetches.
+        public var logger: Logger?
+        /// Nil for the program's, `MetricsSystem.factory`, as it is when ``StrataTelemetry/start(_:)`` is called.
+        public var metrics: (any MetricsFactory)?
+        /// Nil for the task's, or the program's.
+        public var tracer: (any Tracer)?
+        /// A fetch that takes longer is slow: it is counted in `strata.fetch.slow` and logged, once a second for each
+        /// plan at most.
+        public var slowFetch: Duration = .milliseconds(100)
+        /// Whether spans and lines of slow fetches have the request's text (`db.query.text`), with `?` in the place of
+        /// every constant.
+        public var showsRequests = false
+        /// Whether that text has the constants, which are users' values.
+        public var showsValues = false
+
+        /// To the program's own logger, metrics and tracer, without users' values.
+        public init() {}
+    }
+
+    private let number: Mutex<Int?>
+
+    private init(_ number: Int) { self.number = Mutex(number) }
+
+    /// Begins to tell. Several may run at the same time.
+    ///
+    /// - Returns: what ends it; it goes on until then, whether the result is kept or not.
+    @discardableResult
+    public static func start(_ options: Options = Options()) -> StrataTelemetry { start(options, paths: nil) }
+
+    /// - Parameter paths: of the stores that it is about; nil for all of the process.
+    static func start(_ options: Options, paths: Set<String>?) -> StrataTelemetry {
+        let recorder = TelemetryRecorder(options, paths: paths)
+        return StrataTelemetry(
+            EventHub.add(
+                EventListener(kinds: TelemetryRecorder.kinds, happened: { recorder.record($0) }) {
+                    TaskScope.capture()
+                }))
+    }
+
+    /// Ends it. What is being told at this moment may still arrive. May be called several times.
+    public func stop() {
+        number.withLock { number in
+            if let number { EventHub.remove(number) }
+            number = nil
+        }
+    }
+}

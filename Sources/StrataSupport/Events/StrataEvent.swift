@@ -1,0 +1,273 @@
+/// Something that the library has done. It is told when it is over, on the thread that did it.
+///
+/// Not Sendable: what is expensive to say is asked for while the event is told, and not later.
+package enum StrataEvent {
+    case fetch(FetchEvent)
+    case save(SaveEvent)
+    case batch(BatchEvent)
+    case conflict(ConflictEvent)
+    case flush(FlushEvent)
+    case fault(FaultEvent)
+    case wait(WaitEvent)
+    case compaction(CompactionEvent)
+    case checkpoint(StoreWork)
+    case migration(StoreWork)
+    case opening(StoreWork)
+    case following(FollowEvent)
+    case damage(DamageEvent)
+
+    package var kind: EventKinds {
+        switch self {
+        case .fetch: .fetch
+        case .save: .save
+        case .batch: .batch
+        case .conflict: .conflict
+        case .flush: .flush
+        case .fault: .fault
+        case .wait: .wait
+        case .compaction: .compaction
+        case .checkpoint: .checkpoint
+        case .migration: .migration
+        case .opening: .opening
+        case .following: .following
+        case .damage: .damage
+        }
+    }
+}
+
+extension StrataEvent {
+    /// The path of the store that it is about; nil when there is not just one.
+    package var store: String? {
+        switch self {
+        case .fetch(let event): event.work.store
+        case .save(let event): event.work.store
+        case .batch(let event): event.work.store
+        case .conflict(let event): event.store
+        case .flush(let event): event.work.store
+        case .fault(let event): event.work.store
+        case .wait: nil
+        case .compaction(let event): event.work.store
+        case .checkpoint(let work), .migration(let work), .opening(let work): work.store
+        case .following(let event): event.store
+        case .damage(let event): event.store
+        }
+    }
+}
+
+/// Work on a store that took time and may have failed.
+package struct StoreWork {
+    /// The path of the store; nil when there is not just one.
+    package var store: String?
+    package var duration: Duration
+    /// Why it failed; nil when it did not.
+    package var error: (any Error)?
+
+    package init(store: String?, duration: Duration, error: (any Error)? = nil) {
+        self.store = store
+        self.duration = duration
+        self.error = error
+    }
+}
+
+/// A fetch or a count.
+package struct FetchEvent {
+    package var work: StoreWork
+    package var entity: String
+    package var isCount: Bool
+    /// How the rows were found, in the words of `FetchExplanation.Path`; nil when it failed before.
+    package var path: String?
+    /// The index that was used, as "Entity.index".
+    package var index: String?
+    package var reusesPlan: Bool
+    /// Rows that a compiled predicate or the interpreter was asked about.
+    package var rowsScanned: Int
+    /// Of these, those that were interpreted one by one.
+    package var rowsInterpreted: Int
+    /// Results; of a count, what was counted.
+    package var results: Int
+    /// The request in words, with `?` in the place of every constant, or with the user's values.
+    package var text: (_ showsValues: Bool) -> String
+    /// Some of the results, one a line, by ID.
+    package var resultLines: (_ maximum: Int) -> [String]
+    /// All that is known of how the rows were found, in lines.
+    package var explanation: () -> String
+
+    package init(
+        work: StoreWork, entity: String, isCount: Bool, path: String?, index: String?, reusesPlan: Bool,
+        rowsScanned: Int, rowsInterpreted: Int, results: Int, text: @escaping (_ showsValues: Bool) -> String,
+        resultLines: @escaping (_ maximum: Int) -> [String], explanation: @escaping () -> String
+    ) {
+        self.work = work
+        self.entity = entity
+        self.isCount = isCount
+        self.path = path
+        self.index = index
+        self.reusesPlan = reusesPlan
+        self.rowsScanned = rowsScanned
+        self.rowsInterpreted = rowsInterpreted
+        self.results = results
+        self.text = text
+        self.resultLines = resultLines
+        self.explanation = explanation
+    }
+}
+
+/// A context's save. One that has nothing to write is none.
+package struct SaveEvent {
+    package var work: StoreWork
+    /// The entity of all objects; nil if they are of several.
+    package var entity: String?
+    package var inserted: Int
+    package var updated: Int
+    package var deleted: Int
+    /// The transaction; nil of a save that failed, of one to a parent, and of one to several stores.
+    package var sequence: UInt64?
+    /// For how long it waited for other saves to be written.
+    package var waited: Duration
+    /// Whether it went to a parent context, and so not to the disk.
+    package var isToParent: Bool
+    /// How often it was tried again after a conflict.
+    package var retries: Int
+
+    package init(
+        work: StoreWork, entity: String?, inserted: Int, updated: Int, deleted: Int, sequence: UInt64?,
+        waited: Duration, isToParent: Bool, retries: Int
+    ) {
+        self.work = work
+        self.entity = entity
+        self.inserted = inserted
+        self.updated = updated
+        self.deleted = deleted
+        self.sequence = sequence
+        self.waited = waited
+        self.isToParent = isToParent
+        self.retries = retries
+    }
+}
+
+/// A batch request.
+package struct BatchEvent {
+    package enum Operation: String {
+        case insert, update, delete
+    }
+
+    package var work: StoreWork
+    package var operation: Operation
+    package var entity: String?
+    /// Objects that were inserted, updated or deleted.
+    package var objects: Int
+
+    package init(work: StoreWork, operation: Operation, entity: String?, objects: Int) {
+        self.work = work
+        self.operation = operation
+        self.entity = entity
+        self.objects = objects
+    }
+}
+
+/// A save met others' changes of the same objects, or values that must be unique.
+package struct ConflictEvent {
+    package var store: String
+    package var objects: Int
+    package var uniqueValues: Int
+    /// How often this save has met conflicts, from 1.
+    package var attempt: Int
+    /// Whether the merge policy has resolved it, so that the save is tried again.
+    package var isResolved: Bool
+
+    package init(store: String, objects: Int, uniqueValues: Int, attempt: Int, isResolved: Bool) {
+        self.store = store
+        self.objects = objects
+        self.uniqueValues = uniqueValues
+        self.attempt = attempt
+        self.isResolved = isResolved
+    }
+}
+
+/// The disk was told to keep what had been written.
+package struct FlushEvent {
+    package var work: StoreWork
+    /// Transactions, and the log's other records.
+    package var records: Int
+    package var bytes: Int
+
+    package init(work: StoreWork, records: Int, bytes: Int) {
+        self.work = work
+        self.records = records
+        self.bytes = bytes
+    }
+}
+
+/// The rows of many faults were looked up together.
+package struct FaultEvent {
+    package var work: StoreWork
+    package var entity: String?
+    package var rows: Int
+    /// Whether a request asked for it by `relationshipKeyPathsForPrefetching`.
+    package var isPrefetch: Bool
+
+    package init(work: StoreWork, entity: String?, rows: Int, isPrefetch: Bool) {
+        self.work = work
+        self.entity = entity
+        self.rows = rows
+        self.isPrefetch = isPrefetch
+    }
+}
+
+/// Somebody waited for others.
+package struct WaitEvent {
+    package enum Reason: String {
+        /// A long fetch, for others to have had their turn.
+        case scan
+        /// A save, for those that are being written.
+        case commit
+    }
+
+    package var reason: Reason
+    package var duration: Duration
+
+    package init(reason: Reason, duration: Duration) {
+        self.reason = reason
+        self.duration = duration
+    }
+}
+
+/// Segments of a log were compacted away.
+package struct CompactionEvent {
+    package var work: StoreWork
+    package var segments: Int
+    package var freedBytes: Int
+    package var writtenBytes: Int
+
+    package init(work: StoreWork, segments: Int, freedBytes: Int, writtenBytes: Int) {
+        self.work = work
+        self.segments = segments
+        self.freedBytes = freedBytes
+        self.writtenBytes = writtenBytes
+    }
+}
+
+/// A reader has brought in what another process had written.
+package struct FollowEvent {
+    package var store: String
+    package var transactions: Int
+    /// From the newest commit that was brought in until now.
+    package var lag: Duration
+
+    package init(store: String, transactions: Int, lag: Duration) {
+        self.store = store
+        self.transactions = transactions
+        self.lag = lag
+    }
+}
+
+/// A place of a store cannot be read. Told once a place.
+package struct DamageEvent {
+    package var store: String
+    package var error: any Error
+
+    package init(store: String, error: any Error) {
+        self.store = store
+        self.error = error
+    }
+}

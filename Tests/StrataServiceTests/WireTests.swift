@@ -1,0 +1,57 @@
+import CoreData
+import Foundation
+import ServiceLifecycle
+import StrataService
+import Testing
+
+@Suite struct WireTests {
+    @Test func aReferenceLeadsToTheObjectOfItsStoreOnly() async throws {
+        let (fixture, other) = (try ServiceFixture(), try ServiceFixture())
+        let (entity, coordinator) = (fixture.entity, fixture.container.persistentStoreCoordinator)
+        let context = fixture.container.newBackgroundContext()
+        let (id, temporary) = try await context.perform { () throws -> (NSManagedObjectID, StrataObjectReference?) in
+            ServiceFixture.add(1, entity, context)
+            let temporary = context.insertedObjects.first.map { StrataObjectReference($0.objectID) } ?? nil
+            try context.save()
+            return (try #require(try context.fetch(ServiceFixture.request(entity)).first).objectID, temporary)
+        }
+        #expect(temporary == nil)
+        let reference = try #require(StrataObjectReference(id))
+        #expect(reference.description.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-_".contains($0)) })
+        let json = try JSONEncoder().encode(["id": reference])
+        let read = try JSONDecoder().decode([String: StrataObjectReference].self, from: json)
+        #expect(read["id"] == reference && StrataObjectReference(reference.description) == reference)
+        #expect(reference.objectID(in: coordinator) == id)
+        #expect(reference.objectID(in: other.container.persistentStoreCoordinator) == nil)
+    }
+
+    @Test(arguments: ["", "x", "%%%%", "aGVsbG8", "aGVsbG8=", "YS9iL2M+", String(repeating: "A", count: 100_000)])
+    func textsFromOutsideThatAreNoneAreRefused(_ text: String) {
+        #expect(StrataObjectReference(text) == nil)
+        #expect(NSPersistentHistoryToken.urlSafe(text) == nil)
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode([StrataObjectReference].self, from: JSONEncoder().encode([text]))
+        }
+    }
+
+    /// What a client of server-sent events does: it goes on after the last event that it has seen.
+    @Test func changesGoOnAfterATokenFromOutside() async throws {
+        let fixture = try ServiceFixture()
+        let (entity, coordinator) = (fixture.entity, fixture.container.persistentStoreCoordinator)
+        let pool = StrataContextPool(fixture.container)
+        for _ in 0..<3 { try await pool.withContext(.writing) { ServiceFixture.add(1, entity, $0) } }
+        var seen: [Int64] = []
+        var last = ""
+        for try await transaction in coordinator.persistentHistory(after: nil).cancelOnGracefulShutdown() {
+            seen.append(transaction.transactionNumber)
+            last = transaction.token.urlSafeString
+            if seen.count == 2 { break }
+        }
+        let token = try #require(NSPersistentHistoryToken.urlSafe(last))
+        for try await transaction in coordinator.persistentHistory(after: token) {
+            seen.append(transaction.transactionNumber)
+            break
+        }
+        #expect(seen.count == 3 && Set(seen).count == 3 && seen == seen.sorted())
+    }
+}

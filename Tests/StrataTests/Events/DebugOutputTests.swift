@@ -1,0 +1,85 @@
+import CoreData
+import Foundation
+import StrataSchema
+import StrataSupport
+import Testing
+
+@testable import Strata
+
+/// `STRATA_DEBUG` and `-com.apple.CoreData.SQLDebug`.
+@Suite struct DebugOutputTests {
+    @Test func settingsOfEnvironmentAndArguments() {
+        func settings(_ variable: String?, _ arguments: String...) -> DebugSettings {
+            DebugSettings(arguments: ["program"] + arguments, variable: variable)
+        }
+        #expect(settings(nil).kinds.isEmpty)
+        #expect(settings("fetch, save").kinds == [.fetch, .save])
+        #expect(settings("fetch,2").kinds == .fetch)
+        #expect(settings("2,Fetch") == settings("fetch,2"))
+        #expect(settings("fetch").level == 1)
+        #expect(settings("9").level == 4)
+        #expect(settings("0").kinds.isEmpty)
+        #expect(settings("3").kinds.isSuperset(of: [.fetch, .save, .batch]))
+        #expect(settings("fetch,sav").unknown == ["sav"])
+        #expect(settings("all").kinds.isSuperset(of: [.checkpoint, .wait, .fetch]))
+        #expect(settings(nil, "-com.apple.CoreData.SQLDebug", "1").kinds.contains(.fetch))
+        #expect(settings(nil, "-com.apple.CoreData.SQLDebug", "0").kinds.isEmpty)
+        #expect(settings(nil, "-com.apple.CoreData.SQLDebug").kinds.isEmpty)
+        #expect(settings("flush", "-com.apple.CoreData.SQLDebug", "3").kinds.isSuperset(of: [.flush, .fetch]))
+        #expect(settings("flush", "-com.apple.CoreData.SQLDebug", "3").level == 3)
+    }
+
+    private static func print(_ variable: String) throws {
+        setenv(DebugSettings.variable, variable, 1)
+        let store = try EventFixture()
+        let context = store.container.newBackgroundContext()
+        try context.performAndWait {
+            store.add(3, to: context)
+            try context.save()
+            let request = store.request(NSPredicate(format: "pages >= %d AND title != %@", 1, "Secret"))
+            request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: false)]
+            request.fetchLimit = 5
+            _ = try context.fetch(request)
+        }
+    }
+
+    @Test func levelOneShowsRequestPlanAndTimeButNoValues() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            try Self.print("1")
+        }
+        let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(text.contains("WHERE pages >= ? AND title != ? ORDER BY title DESC LIMIT 5\n"), "\(text)")
+        #expect(text.contains("CoreData: annotation: plan: "))
+        #expect(text.contains("CoreData: annotation: total fetch execution time: "))
+        #expect(text.contains(" for 2 rows.\n"))
+        #expect(text.contains(": 3 inserted, 0 updated, 0 deleted, transaction "))
+        #expect(!text.contains("Secret") && !text.contains("details:"))
+    }
+
+    @Test func levelFourShowsValuesResultsAndTheWholePlan() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            try Self.print("4,fetch,sav")
+        }
+        let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(text.contains("WHERE pages >= 1 AND title != \"Secret\""), "\(text)")
+        #expect(text.contains("details: blocks: ") && text.contains("details: x-coredata://"))
+        #expect(!text.contains("inserted"), "saves were not asked for")
+        #expect(text.contains("STRATA_DEBUG has sav."), "what is misspelt is said")
+    }
+
+    @Test(arguments: [
+        ("name == 'Ann'", "name == ?"),
+        ("name IN {'Ann', 'Bob'} OR age > 30", "name IN ? OR age > ?"),
+        ("NOT (name BEGINSWITH[cd] 'A')", "NOT name BEGINSWITH[cd] ?"),
+        ("ANY books.title LIKE 'x*'", "ANY books.title LIKE ?"),
+        ("age BETWEEN {1, 2}", "age BETWEEN ?"),
+        ("SUBQUERY(books, $b, $b.pages > 5).@count > 3", "SUBQUERY(books, $b, $b.pages > ?).@count > ?"),
+        ("age + 5 > pages * 2", "(age + ?) > (pages * ?)"),
+        ("name == $NAME", "name == $NAME"),
+        ("name == '$?'", "name == ?"),
+        ("TRUEPREDICATE", "TRUEPREDICATE"),
+    ])
+    func predicatesWithoutTheirConstants(_ format: String, _ expected: String) {
+        #expect(PredicateRedaction.text(NSPredicate(format: format)) == expected)
+    }
+}
