@@ -4,7 +4,7 @@
 #   Benchmarks/run.sh [options of strata-db-bench: --n, --runs, --only, --dir, --grdb-n]
 #   Benchmarks/run.sh service [options of strata-service-bench: --seconds, --runs, --only, --stores, --contestants, --dir]
 #
-#   Benchmarks/run.sh all RESULTS               every program once; table.pl makes docs/benchmarks.md's table of RESULTS
+#   Benchmarks/run.sh all RESULTS               every program once; table.pl makes figures.md of RESULTS
 #
 #   Benchmarks/run.sh ycsb [options of strata-ycsb-bench: --records, --seconds, --runs, --workloads, --threads, --contestants, --dir]
 #

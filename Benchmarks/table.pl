@@ -1,9 +1,9 @@
 #!/usr/bin/env perl
-# Makes the table of docs/benchmarks.md of what the programs print, so that no figure is typed by hand.
+# Makes the table of Benchmarks/figures.md of what the programs print, so that no figure is typed by hand.
 #
 #   Benchmarks/table.pl RESULTS > table.md            RESULTS: a folder with what `run.sh all FOLDER` left
-#   Benchmarks/table.pl RESULTS docs/benchmarks.md    puts it between the two marks of the page; and what
-#                                                     `run.sh scale >RESULTS/scale.txt` left between two others
+#   Benchmarks/table.pl RESULTS Benchmarks/figures.md  puts it between the two marks of the page; and what
+#                                                   `run.sh scale >RESULTS/scale.txt` left between two others
 #
 # lines.tsv says which lines there are: what they are called, where a program prints them, what is wanted, and the floor.
 use strict;
