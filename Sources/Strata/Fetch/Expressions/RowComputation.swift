@@ -16,7 +16,7 @@ struct RowComputation {
         switch expression {
         case .slot(let slot, let kind):
             let view = try part.column(slot)
-            return kind == .string && view.externals != nil ? try inLine(view) : ComputedColumn(view)
+            return view.externals == nil ? ComputedColumn(view) : try inLine(view, kind)
         case .path(let path): return try gather(path)
         case .integer, .real: return try constant(expression)
         case .arithmetic(let operation, let left, let right):
@@ -127,17 +127,16 @@ struct RowComputation {
         }
     }
 
-    // MARK: Text
+    // MARK: Text and bytes
 
     /// The same column with the values in it that lie out of line.
-    private func inLine(_ view: ColumnView) throws(StoreError) -> ComputedColumn {
+    private func inLine(_ view: ColumnView, _ kind: SlotKind) throws(StoreError) -> ComputedColumn {
         var hasExternals = false
         try forEachRow { row throws(StoreError) in hasExternals = hasExternals || view.isExternal(row) }
         if !hasExternals { return ComputedColumn(view) }
-        return try texts { row, text throws(StoreError) in
-            if view.isNull(row) { return false }
-            text = try bytes(view, row)
-            return true
+        return try appending(kind) { row, builder throws(StoreError) in
+            if view.isNull(row) { return nil }
+            return builder.append(try bytes(view, row))
         }
     }
 

@@ -25,6 +25,14 @@ struct ByteStringSet: Sendable {
     /// In the order in which they were inserted.
     var strings: [[UInt8]] { entries.map { Array(bytes[$0.start..<$0.start + $0.count]) } }
 
+    /// Calls the body with a string, by its position.
+    func withString<Result>(_ index: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        let entry = entries[index]
+        return try bytes.withUnsafeBytes { bytes in
+            try body(UnsafeRawBufferPointer(rebasing: bytes[entry.start..<entry.start + entry.count]))
+        }
+    }
+
     /// The position of a string among those that were inserted.
     @inline(__always)
     func index(of string: UnsafeRawBufferPointer) -> Int? {

@@ -15,7 +15,7 @@ struct ColumnAggregate {
     private var counts: [Int] = []
     private var integers: [Int64] = []
     private var reals: [Double] = []
-    private var decimals: [Decimal] = []
+    private var decimals: [ColumnDecimal] = []
     private var texts: [[UInt8]] = []
 
     init(_ function: ColumnGrouping.Function) {
@@ -39,7 +39,7 @@ struct ColumnAggregate {
             case .none: break
             case .integers: integers.append(0)
             case .reals: reals.append(0)
-            case .decimals: decimals.append(0)
+            case .decimals: decimals.append(.zero)
             case .texts: texts.append([])
             }
         }
@@ -139,21 +139,19 @@ struct ColumnAggregate {
         _ view: ColumnView, _ rows: UnsafeBufferPointer<Int32>, _ groups: UnsafeBufferPointer<Int32>
     ) throws {
         for index in 0..<rows.count where !view.isNull(Int(rows[index])) {
-            try add(Decimal._read(view, Int(rows[index])), count: 1, to: Int(groups[index]))
+            guard let value = ColumnDecimal(view.bytes(Int(rows[index]))) else { throw NotCompiled() }
+            try add(value, count: 1, to: Int(groups[index]))
         }
     }
 
-    private mutating func add(_ value: Decimal, count: Int, to group: Int) throws {
-        if value.isNaN { throw NotCompiled() }
+    private mutating func add(_ value: ColumnDecimal, count: Int, to group: Int) throws {
         let isFirst = counts[group] == 0
         counts[group] += count
         switch function {
-        case .min: if isFirst || value < decimals[group] { decimals[group] = value }
-        case .max: if isFirst || value > decimals[group] { decimals[group] = value }
+        case .min: if isFirst || ColumnDecimal.order(value, decimals[group]) < 0 { decimals[group] = value }
+        case .max: if isFirst || ColumnDecimal.order(value, decimals[group]) > 0 { decimals[group] = value }
         default:
-            // What is rounded depends on the order in which it is added up.
-            var (left, right, sum) = (decimals[group], value, Decimal())
-            guard NSDecimalAdd(&sum, &left, &right, .plain) == .noError else { throw NotCompiled() }
+            guard let sum = ColumnDecimal.sum(decimals[group], value) else { throw NotCompiled() }
             decimals[group] = sum
         }
     }
@@ -188,12 +186,7 @@ struct ColumnAggregate {
 
     /// Whether the other one's sums and counts are the same.
     func addsUpAs(_ other: ColumnAggregate) -> Bool {
-        switch (column, other.column) {
-        case (nil, nil): break
-        case (let left?, let right?):
-            guard let slot = left.plainSlot, slot == right.plainSlot else { return false }
-        default: return false
-        }
+        guard column == other.column else { return false }
         let sums: [Aggregate.Function] = [.sum, .average]
         return function == other.function || sums.contains(function) && sums.contains(other.function)
     }
@@ -214,14 +207,14 @@ struct ColumnAggregate {
     private func total(_ group: Int) -> Arithmetic {
         switch domain {
         case .integers: .integer(integers[group])
-        case .decimals: .decimal(decimals[group])
+        case .decimals: .decimal(decimals[group].decimal)
         default: .double(reals[group])
         }
     }
 
     private func best(_ group: Int) -> Any? {
         switch column?.kind {
-        case .decimal?: NSDecimalNumber(decimal: decimals[group])
+        case .decimal?: NSDecimalNumber(decimal: decimals[group].decimal)
         case .string?: String(decoding: texts[group], as: UTF8.self)
         case .bool?: NSNumber(value: integers[group] != 0)
         case .int16?: NSNumber(value: Int16(truncatingIfNeeded: integers[group]))

@@ -198,16 +198,20 @@ final class ColumnEvaluator {
     private func decimal(
         _ column: ColumnView, _ rows: RowBits, _ nullResult: Bool, _ relation: Relation, _ value: Decimal
     ) throws(StoreError) {
+        guard let wanted = ColumnDecimal(value) else { preconditionFailure("a comparison with what is no number") }
+        let code = wanted.code
         try forEach(rows, of: column) { row throws(StoreError) in
             if column.isNull(row) {
                 if !nullResult { rows.remove(row) }
                 return
             }
-            let stored = Decimal._read(column, row)
-            let holds =
-                stored.isNaN
-                ? relation == .notEqual : relation.holds(stored < value ? -1 : stored == value ? 0 : 1)
-            if !holds { rows.remove(row) }
+            guard let stored = ColumnDecimal(column.bytes(row)) else {
+                if relation != .notEqual { rows.remove(row) }
+                return
+            }
+            let storedCode = stored.code
+            let order = storedCode < code ? -1 : storedCode > code ? 1 : ColumnDecimal.order(stored, wanted)
+            if !relation.holds(order) { rows.remove(row) }
         }
     }
 

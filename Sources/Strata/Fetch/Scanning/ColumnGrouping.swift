@@ -69,9 +69,10 @@ struct ColumnGrouping {
         guard let expression = compiler.compile(column.expression) else { return nil }
         let isKept =
             switch (expression.kind, column.type) {
-            case (.uuid, _), (.data, _), (.decimal, _), (.uri, _), (.transformable, _): false
-            case (_, .undefinedAttributeType), (.bool, .booleanAttributeType), (.string, .stringAttributeType),
-                (.date, .dateAttributeType), (.int16, .integer16AttributeType), (.int16, .integer32AttributeType),
+            case (.transformable, _): false
+            case (_, .undefinedAttributeType), (.uuid, .UUIDAttributeType), (.data, .binaryDataAttributeType),
+                (.decimal, .decimalAttributeType), (.uri, .URIAttributeType), (.bool, .booleanAttributeType),
+                (.string, .stringAttributeType), (.date, .dateAttributeType), (.int16, .integer16AttributeType), (.int16, .integer32AttributeType),
                 (.int32, .integer32AttributeType), (.float, .floatAttributeType), (.float, .doubleAttributeType),
                 (.double, .doubleAttributeType):
                 true

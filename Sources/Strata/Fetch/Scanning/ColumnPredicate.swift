@@ -70,7 +70,7 @@ struct ColumnPredicate: Sendable {
         case .realSet, .uuidSet, .isNothing, .isSomething: 20
         case .data, .textSet: 30
         case .text(let test): test.cost
-        case .decimal: 200
+        case .decimal: 15
         }
     }
 

@@ -35,8 +35,8 @@ struct ComputedSort {
         for sort in sorts {
             guard sort.isNatural, let expression = compiler.compile(sort.path.names[...]) else { return nil }
             switch expression.kind {
-            case .bool, .int16, .int32, .int64, .float, .double, .date, .uuid, .string: break
-            case .data, .decimal, .uri, .transformable, .toOne: return nil
+            case .bool, .int16, .int32, .int64, .float, .double, .date, .uuid, .string, .decimal: break
+            case .data, .uri, .transformable, .toOne: return nil
             }
             let order = ValueOrder(kind: expression.kind, isAscending: sort.ascending)
             computed.append(ComputedSort(expression: expression, order: order))
@@ -75,6 +75,7 @@ struct ValueOrder: Sendable {
         case .float: Self.code(Double(column.float(row)))
         case .double, .date: Self.code(column.double(row))
         case .uuid: column.uuid(row).0.bigEndian
+        case .decimal: ColumnDecimal(column.bytes(row))?.code ?? 0
         default: Self.code(column.bytes(row))
         }
     }
@@ -109,7 +110,11 @@ struct ValueOrder: Sendable {
             order = nulls.0 ? -1 : 1
         default:
             let (a, b) = (code(left, leftRow), code(right, rightRow))
-            return a < b ? -1 : a == b ? 0 : 1
+            if a != b { return a < b ? -1 : 1 }
+            guard kind == .decimal, let left = ColumnDecimal(left.bytes(leftRow)),
+                let right = ColumnDecimal(right.bytes(rightRow))
+            else { return 0 }
+            order = ColumnDecimal.order(left, right)
         }
         return isAscending ? order : -order
     }

@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import StrataRuntime
 
 /// The groups of some rows with their aggregates, computed block by block.
 struct GroupedColumns {
@@ -11,9 +12,8 @@ struct GroupedColumns {
     private(set) var firstKeys: [UInt64] = []
     private var lastParts: [Int32] = []
     private var partCount: Int32 = 0
-    /// For each group column its strings.
+    /// For each group column its values, where they are told apart by bytes.
     private var strings: [ByteStringSet]
-    private var texts: [[String]]
     /// Of a single group column of strings; nil before it is needed.
     private var shortTexts: ShortTextGroups?
     /// Functions that add up the same have one together.
@@ -26,7 +26,6 @@ struct GroupedColumns {
         kinds = grouping.groups.map(\.kind)
         table = GroupTable(width: grouping.groups.count)
         strings = grouping.groups.map { _ in ByteStringSet() }
-        texts = grouping.groups.map { _ in [] }
         for function in grouping.functions {
             let aggregate = ColumnAggregate(function)
             if let known = aggregates.firstIndex(where: { $0.addsUpAs(aggregate) }) {
@@ -171,9 +170,7 @@ struct GroupedColumns {
         for (position, row) in rows.enumerated() {
             let text = column.bytes(Int(row))
             groups[position] = shortTexts.group(of: text) {
-                let number = strings[0].insert(text)
-                if number == texts[0].count { texts[0].append(column.string(Int(row))) }
-                return Int32(table.group(UInt64(number)))
+                Int32(table.group(UInt64(strings[0].insert(text))))
             }
         }
     }
@@ -192,10 +189,12 @@ struct GroupedColumns {
         case .toOne:
             let ref = column.reference(row)
             return ref.isNull ? nil : ref.rawValue
-        default:
-            let number = strings[index].insert(column.bytes(row))
-            if number == texts[index].count { texts[index].append(column.string(row)) }
-            return UInt64(number)
+        case .uuid:
+            return withUnsafeBytes(of: column.uuid(row)) { UInt64(strings[index].insert($0)) }
+        case .decimal:
+            guard let value = ColumnDecimal(column.bytes(row)) else { throw NotCompiled() }
+            return UInt64(value.withCanonicalBytes { strings[index].insert($0) })
+        case .string, .data, .uri, .transformable: return UInt64(strings[index].insert(column.bytes(row)))
         }
     }
 
@@ -213,11 +212,8 @@ struct GroupedColumns {
             var key = Array(other.table.codes(of: theirs))
             let nulls = other.table.nulls[theirs]
             for (index, column) in grouping.groups.enumerated()
-            where column.kind == .string && nulls >> UInt64(index) & 1 == 0 {
-                var text = other.texts[index][Int(key[index])]
-                let number = text.withUTF8 { strings[index].insert(UnsafeRawBufferPointer($0)) }
-                if number == texts[index].count { texts[index].append(text) }
-                key[index] = UInt64(number)
+            where column.kind.isGroupedByBytes && nulls >> UInt64(index) & 1 == 0 {
+                key[index] = other.strings[index].withString(Int(key[index])) { UInt64(strings[index].insert($0)) }
             }
             let group = key.withUnsafeBufferPointer { table.find($0, nulls: nulls) }
             if grouping.isOrderedByKey {
@@ -239,7 +235,7 @@ struct GroupedColumns {
         let codes = Array(table.codes(of: number))
         for (index, column) in grouping.groups.enumerated() {
             let isNull = table.nulls[number] >> UInt64(index) & 1 != 0
-            let value = isNull ? nil : try value(codes[index], column.kind, texts[index], scope)
+            let value = isNull ? nil : try value(codes[index], column.kind, strings[index], scope)
             keys.append(
                 column.kind == .toOne ? value : ResultConversion.convert(value, to: column.type))
         }
@@ -249,7 +245,7 @@ struct GroupedColumns {
         return (keys, states)
     }
 
-    private func value(_ code: UInt64, _ kind: SlotKind, _ texts: [String], _ scope: RowScope) throws -> Any {
+    private func value(_ code: UInt64, _ kind: SlotKind, _ strings: ByteStringSet, _ scope: RowScope) throws -> Any {
         switch kind {
         case .bool: return NSNumber(value: code != 0)
         case .int16: return NSNumber(value: Int16(truncatingIfNeeded: code))
@@ -257,14 +253,35 @@ struct GroupedColumns {
         case .int64: return NSNumber(value: Int64(bitPattern: code))
         case .float: return NSNumber(value: Float(Double(bitPattern: code)))
         case .date: return Date(timeIntervalSinceReferenceDate: Double(bitPattern: code))
-        case .string: return texts[Int(code)]
+        case .string: return strings.withString(Int(code)) { String._decode($0) }
+        case .data: return strings.withString(Int(code)) { Data._decode($0) }
+        case .uri: return strings.withString(Int(code)) { URL._decode($0) }
+        case .uuid: return strings.withString(Int(code)) { bytes in
+                let words = (
+                    bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+                )
+                return UUID(uuid: ByteTuples.bytes(words))
+            }
+        case .decimal:
+            return strings.withString(Int(code)) { NSDecimalNumber(decimal: DecimalCoding.decode($0)) }
         case .toOne:
             // Those whose object is gone belong to the group without one.
             guard let row = try scope.rows.row(ObjectRef(rawValue: code)),
                 let shape = scope.handle.map.shape(row.block.entity)
             else { throw NotCompiled() }
             return NSManagedObjectID(ref: row.ref, identity: scope.handle.identity, shape: shape)
-        default: return NSNumber(value: Double(bitPattern: code))
+        case .double: return NSNumber(value: Double(bitPattern: code))
+        case .transformable: throw NotCompiled()
+        }
+    }
+}
+
+extension SlotKind {
+    /// Whether groups number the values' bytes.
+    fileprivate var isGroupedByBytes: Bool {
+        switch self {
+        case .uuid, .string, .data, .decimal, .uri, .transformable: true
+        case .bool, .int16, .int32, .int64, .float, .double, .date, .toOne: false
         }
     }
 }

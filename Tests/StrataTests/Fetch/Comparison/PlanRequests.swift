@@ -47,6 +47,7 @@ struct PlanRequests {
         ["bool", "-date", "string"], ["-bool", "date", "-string"], ["int32"], ["-int64", "string"], ["-date"],
         ["owner.title", "int16"], ["-owner.boss.rank"], ["parent.int16", "serial"], ["-serial"], ["uuid", "serial"],
         ["decimal", "-float"], ["-uuid", "-bool"], ["int64Twin"], ["owner", "int64"], ["-owner"], ["data"], ["uri"],
+        ["-decimalTwin"], ["parent.decimal", "-serial"],
     ]
 
     private func order(_ entity: String, _ random: inout SeededGenerator) -> [NSSortDescriptor] {
@@ -78,8 +79,9 @@ struct PlanRequests {
 
     private static let groupings = [
         "bool", "int16", "int64", "string", "date", "owner", "double", "float", "uuid", "owner.title", "decimal", "uri",
+        "data", "parent.uuid", "parent.decimal",
     ]
-    private static let columns = groupings + ["int32", "owner.boss.title", "data", "stringTwin", "serial", "parent"]
+    private static let columns = groupings + ["int32", "owner.boss.title", "stringTwin", "serial", "parent"]
     private static let aggregates = [
         "sum:(int32)", "count:(SELF)", "count:(string)", "min:(int64)", "max:(date)", "average:(int16)", "max:(double)",
         "min:(string)", "sum:(bool)", "max:(int16) - min:(int16)", "sum:(int16 + 1)", "median:(int32)",
