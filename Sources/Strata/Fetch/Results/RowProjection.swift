@@ -1,47 +1,142 @@
 import Foundation
 import StrataLog
 
-/// Makes a dictionary of a row: of the columns of a request without groups.
-struct RowProjection {
-    private enum Value {
-        case slot(Int)
-        case expression(NSExpression)
+/// Makes dictionaries of rows: of the columns of a request without groups.
+///
+/// What is stored is boxed once, as the object that the dictionary holds: to box it in an existential, which Foundation
+/// takes out again, takes as long as everything else.
+final class RowProjection {
+    private enum Source {
+        /// An attribute of the row, or of the object behind some relationships.
+        case stored([RowPath], slot: Int, SlotKind, NSAttributeDescription?)
+        /// What the interpreter computes.
+        case expression(NSExpression, NSAttributeType)
     }
 
-    private let names: [NSString]
-    private let values: [Value]
-    private let types: [NSAttributeType]
+    private let scope: RowScope
+    private let names: [NSObject]
+    private let sources: [Source]
+    /// Objects behind relationships lie in other blocks than the rows: a reader for each column.
+    private var readers: [RowReader]
+    private var row: RowSource?
+    /// Of the dictionary that is being made.
+    private var keys: [NSObject] = []
+    private var objects: [AnyObject] = []
 
-    init(_ columns: [DictionaryPlan.Column], _ shape: EntityShape) {
+    init(_ columns: [DictionaryPlan.Column], _ shape: EntityShape, _ scope: RowScope) {
+        self.scope = scope
         let compiler = ExpressionCompiler(shape: shape)
         names = columns.map { $0.name as NSString }
-        types = columns.map(\.type)
-        values = columns.map { column in
-            guard case .keyPath = column.expression.form, let slot = compiler.compile(column.expression)?.plainSlot
-            else {
-                return .expression(column.expression)
+        sources = columns.map { column in
+            guard case .keyPath = column.expression.form, let compiled = compiler.compile(column.expression) else {
+                return .expression(column.expression, column.type)
             }
-            return .slot(slot)
+            return Self.stored(compiled, shape, column) ?? .expression(column.expression, column.type)
         }
+        readers = columns.map { _ in RowReader(scope.snapshot) }
+    }
+
+    /// Nil for what is not stored as it is shown.
+    private static func stored(
+        _ expression: RowExpression, _ shape: EntityShape, _ column: DictionaryPlan.Column
+    ) -> Source? {
+        var (rest, owner, steps) = (expression, shape, [RowPath]())
+        while case .path(let step) = rest {
+            guard let destination = step.relationship.destination else { return nil }
+            steps.append(step)
+            (rest, owner) = (step.rest, destination)
+        }
+        guard case .slot(let slot, let kind) = rest, kind != .toOne, column.showsAsStored(kind) else { return nil }
+        return .stored(steps, slot: slot, kind, owner.slots[slot].attribute)
     }
 
     /// Null is left out.
-    func dictionary(_ row: RowSource) -> NSDictionary {
-        var objects: [Any] = []
-        var keys: [NSObject] = []
-        objects.reserveCapacity(names.count)
-        keys.reserveCapacity(names.count)
-        for index in names.indices {
-            let value =
-                switch values[index] {
-                case .slot(let slot): row.value(slot)
-                case .expression(let expression): expression.evaluate(EvaluationContext(object: row, bindings: nil))
-                }
-            guard let converted = ResultConversion.convert(value, to: types[index]) else { continue }
-            objects.append(converted)
+    ///
+    /// - Throws: the error of a row or a value that cannot be read.
+    func dictionary(_ row: Row, _ shape: EntityShape) throws(StoreError) -> NSDictionary {
+        keys.removeAll(keepingCapacity: true)
+        objects.removeAll(keepingCapacity: true)
+        for index in sources.indices {
+            switch sources[index] {
+            case .stored(let steps, let slot, let kind, let attribute):
+                guard let end = try end(of: steps, row, &readers[index]),
+                    let value = try object(end, slot, kind, attribute)
+                else { continue }
+                objects.append(value)
+            case .expression(let expression, let type):
+                let context = EvaluationContext(object: source(row, shape), bindings: nil)
+                guard let value = ResultConversion.convert(expression.evaluate(context), to: type) else { continue }
+                objects.append(value as AnyObject)
+            }
             keys.append(names[index])
         }
-        return NSDictionary(objects: objects, forKeys: keys)
+        return objects.withUnsafeBufferPointer { objects in
+            keys.withUnsafeBufferPointer { keys in
+                NSDictionary(objects: objects.baseAddress, forKeys: keys.baseAddress, count: keys.count)
+            }
+        }
+    }
+
+    private func source(_ row: Row, _ shape: EntityShape) -> RowSource {
+        let source = self.row ?? RowSource(scope, shape, row.block, row.index)
+        self.row = source
+        source.move(to: row.block, row.index, shape)
+        return source
+    }
+
+    /// The object behind some relationships; nil where there is none.
+    private func end(of steps: [RowPath], _ row: Row, _ reader: inout RowReader) throws(StoreError) -> Row? {
+        var row = row
+        for step in steps {
+            let ref = try row.block.column(step.slot).reference(row.index)
+            guard !ref.isNull, let next = try reader.row(ref) else { return nil }
+            row = next
+        }
+        return row
+    }
+
+    private func object(
+        _ row: Row, _ slot: Int, _ kind: SlotKind, _ attribute: NSAttributeDescription?
+    ) throws(StoreError) -> AnyObject? {
+        let column = try row.block.column(slot)
+        if column.isNull(row.index) { return nil }
+        switch kind {
+        case .bool: return NSNumber(value: column.bool(row.index))
+        case .int16: return NSNumber(value: column.int16(row.index))
+        case .int32: return NSNumber(value: column.int32(row.index))
+        case .int64: return NSNumber(value: column.int64(row.index))
+        case .float: return NSNumber(value: column.float(row.index))
+        case .double: return NSNumber(value: column.double(row.index))
+        case .date: return NSDate(timeIntervalSinceReferenceDate: column.double(row.index))
+        case .string where !column.isExternal(row.index): return column.string(row.index) as NSString
+        default:
+            var failure: StoreError?
+            let value = ColumnBoxing.box(column, row.index, kind, attribute) { external in
+                do throws(StoreError) {
+                    return try scope.handle.read(external, of: row.ref)
+                } catch {
+                    failure = error
+                    return nil
+                }
+            }
+            if let failure { throw failure }
+            return value.map { $0 as AnyObject }
+        }
+    }
+}
+
+extension DictionaryPlan.Column {
+    /// Whether values of a kind are shown as they are stored, without being brought to another type.
+    fileprivate func showsAsStored(_ kind: SlotKind) -> Bool {
+        switch (kind, type) {
+        case (_, .undefinedAttributeType): kind != .transformable
+        case (.bool, .booleanAttributeType), (.int16, .integer16AttributeType), (.int32, .integer32AttributeType),
+            (.int64, .integer64AttributeType), (.float, .floatAttributeType), (.double, .doubleAttributeType),
+            (.date, .dateAttributeType), (.string, .stringAttributeType), (.uuid, .UUIDAttributeType),
+            (.data, .binaryDataAttributeType), (.decimal, .decimalAttributeType), (.uri, .URIAttributeType):
+            true
+        default: false
+        }
     }
 }
 
@@ -56,9 +151,8 @@ extension FetchExecutor {
             let refs = try plan.sorts.isEmpty ? window(refs(in: store, upTo: maximumMatches)) : sortedRefs(store)
         else { return nil }
         let scope = RowScope(store.handle, store.snapshot, control)
-        let projection = RowProjection(dictionaries.columns, plan.shape)
+        let projection = RowProjection(dictionaries.columns, plan.shape, scope)
         var pace = TurnPace(turn, every: 64)
-        var source: RowSource?
         var results: [NSDictionary] = []
         results.reserveCapacity(refs.count)
         do {
@@ -67,10 +161,7 @@ extension FetchExecutor {
                 guard let row = try scope.rows.row(ref), let shape = store.handle.map.shape(row.block.entity) else {
                     continue
                 }
-                let current = source ?? RowSource(scope, shape, row.block, row.index)
-                source = current
-                current.move(to: row.block, row.index, shape)
-                results.append(projection.dictionary(current))
+                results.append(try projection.dictionary(row, shape))
                 try scope.check()
             }
         } catch let error as StoreError {
