@@ -77,30 +77,3 @@ final class PathTable {
         return PathTable(ColumnChunk(builder, []), rows, firstKey)
     }
 }
-
-/// The tables of the paths that a scan follows from its rows.
-struct PathTables {
-    private var tables: [ObjectIdentifier: PathTable] = [:]
-
-    /// Destinations of fewer objects are gone through whatever the number of rows.
-    private static let alwaysScanned = 4_096
-    /// How many objects of a destination can be gone through in the time in which one is looked up.
-    private static let rowsPerLookUp = 4
-
-    /// - Parameter rowCount: how many rows follow the paths, at most.
-    init(
-        _ paths: [RowPath], from rowCount: Int, _ handle: StoreHandle, _ snapshot: Snapshot, _ turn: ScanTurn?
-    ) throws {
-        for path in paths {
-            let family = EntityNumbers(path.relationship.destination.family, in: handle.map)
-            let count = family.rowCount(in: snapshot)
-            let limit = max(
-                Self.alwaysScanned, rowCount.multipliedReportingOverflow(by: Self.rowsPerLookUp).partialValue)
-            guard count <= limit else { continue }
-            tables[ObjectIdentifier(path)] = try PathTable.make(path, handle, snapshot, turn)
-        }
-    }
-
-    /// Nil where the objects are better looked up one by one.
-    func table(of path: RowPath) -> PathTable? { tables[ObjectIdentifier(path)] }
-}

@@ -4,7 +4,9 @@ import StrataLog
 extension RowComputation {
     func gather(_ path: RowPath) throws(StoreError) -> ComputedColumn {
         let references = try part.column(path.slot)
-        guard let table = evaluator.tables?.table(of: path) else { return try lookUp(path, references) }
+        guard let table = try evaluator.tables?.table(of: path, forRows: rows.count) else {
+            return try lookUp(path, references)
+        }
         let view = table.view
         let kind = path.rest.kind
         switch kind.valueKind.fixedWidth {
@@ -56,7 +58,7 @@ extension RowComputation {
             guard let found = try end(of: steps, families, references.reference(row), &reader) else { return nil }
             let column = try found.block.column(slot)
             if column.isNull(found.index) { return nil }
-            if kind == .string, column.isExternal(found.index) {
+            if column.isExternal(found.index) {
                 return builder.append(try bytes(column, found.index))
             }
             return builder.append(column, found.index..<found.index + 1)

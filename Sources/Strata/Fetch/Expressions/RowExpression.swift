@@ -1,6 +1,6 @@
 /// What is computed of the columns of a row, and of those of the objects that it refers to. All values of one
 /// expression are of one kind, or null.
-indirect enum RowExpression {
+indirect enum RowExpression: Equatable {
     case slot(Int, SlotKind)
     /// What lies behind a to-one relationship.
     case path(RowPath)
@@ -59,7 +59,7 @@ indirect enum RowExpression {
 }
 
 /// A step along a to-one relationship, and what is computed of the object there. Immutable.
-final class RowPath {
+final class RowPath: Equatable {
     let slot: Int
     let relationship: RelationshipShape
     /// Over the rows of the destination.
@@ -69,6 +69,11 @@ final class RowPath {
         self.slot = slot
         self.relationship = relationship
         self.rest = rest
+    }
+
+    static func == (left: RowPath, right: RowPath) -> Bool {
+        left === right
+            || left.slot == right.slot && left.relationship === right.relationship && left.rest == right.rest
     }
 }
 

@@ -117,7 +117,7 @@ struct CompiledScan {
         _ pace: Pace = .careful, _ turn: ScanTurn?, make: (ScannedRowGroup) throws -> Part,
         take: (Part) throws -> Bool
     ) throws {
-        let tables = try pathTables(turn)
+        let tables = pathTables(turn?.control)
         var cutter = RowGroupCutter()
         var wave: [[RowRun]] = []
         var waveRows = 0
@@ -156,6 +156,7 @@ struct CompiledScan {
         }
         cutter.finish()
         if goesOn, takeEnded(), !wave.isEmpty { _ = finishWave() }
+        if failure != nil, let reason = tables?.failure { throw reason }
         if let failure = failure as? StoreError {
             throw RowScope(handle, snapshot, turn?.control).failure(failure)
         }
@@ -163,11 +164,9 @@ struct CompiledScan {
     }
 
     /// What lies behind the relationships that are followed; nil when none is.
-    private func pathTables(_ turn: ScanTurn?) throws -> PathTables? {
+    private func pathTables(_ control: RequestControl?) -> PathTables? {
         let paths = predicate.program.paths + columns.flatMap(\.paths)
-        if paths.isEmpty { return nil }
-        let rowCount = candidates?.count ?? entities.rowCount(in: snapshot)
-        return try PathTables(paths, from: rowCount, handle, snapshot, turn)
+        return paths.isEmpty ? nil : PathTables(paths, handle, snapshot, control)
     }
 
     /// Works on some row groups. False when no more are wanted.
