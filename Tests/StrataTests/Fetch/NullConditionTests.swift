@@ -30,6 +30,8 @@ import Testing
         Condition("name !=[c] 'X'", "yz"), Condition("NOT (name ==[cd] 'X')", "yz"),
         Condition("name IN {'x', 'y'}", "xy"), Condition("NOT (name IN {'x', 'y'})", "z"),
         Condition("count BETWEEN {1, 1}", "xz"), Condition("NOT (count BETWEEN {1, 1})", "y"),
+        Condition("NOT (count BETWEEN {parent.count, 0})", "xyz"), Condition("count BETWEEN {parent.count, 1}", ""),
+        Condition("NOT (count BETWEEN {3, parent.count})", "xyz"),
         Condition("count != 1", "y"), Condition("NOT (count == 1)", "y"), Condition("NOT (count > 1)", "xz"),
         Condition("count + 1 != 2", "y"), Condition("NOT (count + 1 == 2)", "y"),
         Condition("NOT (name == 'x' AND count == 1)", "yz"), Condition("NOT (name == 'x' OR count == 1)", "y"),

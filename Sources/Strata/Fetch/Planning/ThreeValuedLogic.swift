@@ -68,6 +68,15 @@ struct ThreeValuedLogic {
         if let opposite = type.opposite {
             return whereTrue(comparison.with(comparison.leftExpression, comparison.rightExpression, type: opposite))
         }
+        // One bound may say so where the other one is null.
+        if type == .between, case .aggregate(let bounds) = comparison.rightExpression.form, bounds.count == 2 {
+            let outside = [(NSComparisonPredicate.Operator.lessThan, bounds[0]), (.greaterThan, bounds[1])]
+            return CompoundPredicate(
+                type: .or,
+                subpredicates: outside.map { type, bound in
+                    whereTrue(comparison.with(comparison.leftExpression, bound, type: type))
+                })
+        }
         let guards = nullable(comparison).map { expression in
             NSComparisonPredicate(
                 apply(to: expression), NSExpression(forConstantValue: nil), .direct, .notEqualTo, [], nil)
