@@ -33,6 +33,7 @@ extension NSManagedObject {
 
 extension NSManagedObject: PredicateIdentifiable {
     package final var predicateIdentity: AnyHashable { objectID }
+    package final var hasFinalPredicateIdentity: Bool { !objectID.isTemporaryID }
 }
 
 extension NSManagedObject {

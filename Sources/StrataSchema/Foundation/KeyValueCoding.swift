@@ -40,6 +40,8 @@ public protocol PredicateFunctionTarget {
 package protocol PredicateIdentifiable {
     /// What stands for the object in comparisons.
     var predicateIdentity: AnyHashable { get }
+    /// False while saving the object gives it another identity.
+    var hasFinalPredicateIdentity: Bool { get }
 }
 
 /// A key path, split once.

@@ -90,8 +90,9 @@ open class NSComparisonPredicate: NSPredicate {
     /// Prepared when it is first asked for: fetches compile most comparisons instead.
     package var comparator: ValueComparator {
         if let prepared = preparedComparator.load() { return prepared.comparator }
-        let new = PreparedComparator(ValueComparator(predicateOperatorType, options, right: rightExpression))
-        return preparedComparator.storeIfNil(new).comparator
+        let new = ValueComparator(predicateOperatorType, options, right: rightExpression)
+        // Once they are saved, objects that it names are other values.
+        return new.isFinal ? preparedComparator.storeIfNil(PreparedComparator(new)).comparator : new
     }
     /// The number of predicates and expressions on the longest way down, itself included.
     let depth: Int

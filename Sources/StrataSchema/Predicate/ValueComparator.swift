@@ -20,6 +20,8 @@ package struct ValueComparator {
     /// Options without effect are gone: `[n]` turns the others off.
     private let options: Options
     private let prepared: Prepared
+    /// Whether what is prepared stays as it is.
+    let isFinal: Bool
 
     private var folds: Bool { !options.isDisjoint(with: [.caseInsensitive, .diacriticInsensitive]) }
 
@@ -32,17 +34,33 @@ package struct ValueComparator {
     package init(_ type: Operator, _ options: Options, right: NSExpression) {
         self.type = type
         self.options = options.contains(.normalized) ? [] : options
-        prepared = Self.prepare(type, self.options, right)
+        guard let value = Self.constant(right) else {
+            (prepared, isFinal) = (.none, true)
+            return
+        }
+        prepared = Self.prepare(type, self.options, value)
+        isFinal = Self.isFinal(value)
     }
 
-    private static func prepare(_ type: Operator, _ options: Options, _ right: NSExpression) -> Prepared {
-        let value: Any?
-        switch right.form {
-        case .constant(let constant): value = constant
+    private static func constant(_ expression: NSExpression) -> Any?? {
+        switch expression.form {
+        case .constant(let constant): .some(constant)
         case .aggregate(let elements) where elements.allSatisfy({ $0.expressionType == .constantValue }):
-            value = elements.map { $0.constantValue ?? NSNull() }
-        default: return .none
+            .some(elements.map { $0.constantValue ?? NSNull() })
+        default: nil
         }
+    }
+
+    private static func isFinal(_ value: Any?) -> Bool {
+        switch Operand(AnyElements.plain(value)) {
+        case .object: (value as? any PredicateIdentifiable)?.hasFinalPredicateIdentity ?? true
+        case .list(let elements): elements.elements.allSatisfy(isFinal)
+        case .dictionary(let dictionary): dictionary.anyValues.allSatisfy(isFinal)
+        default: true
+        }
+    }
+
+    private static func prepare(_ type: Operator, _ options: Options, _ value: Any?) -> Prepared {
         let operand = Operand(value)
         let folds = !options.isDisjoint(with: [.caseInsensitive, .diacriticInsensitive])
         switch (type, operand) {

@@ -58,6 +58,7 @@ final class RowSource: KeyValueCoding, PredicateIdentifiable {
     var ref: ObjectRef { ObjectRef(entity: block.entity, key: block.key(row)) }
 
     var predicateIdentity: AnyHashable { objectID }
+    var hasFinalPredicateIdentity: Bool { true }
 
     var objectID: NSManagedObjectID {
         NSManagedObjectID(ref: ref, identity: scope.handle.identity, shape: shape)
