@@ -56,8 +56,10 @@ struct ObjectMemento {
     func value(_ slot: Int, of object: NSManagedObject) -> Any? {
         if let value = held[slot] { return value }
         let info = object.shape.slots[slot]
-        guard let block, info.isPersistent else { return hasDefaults || !info.isPersistent ? info.defaultValue : nil }
-        return object.committedValue(slot, (block, row))
+        if info.isPersistent, let block { return object.committedValue(slot, (block, row)) }
+        if hasDefaults || !info.isPersistent { return info.defaultValue }
+        // A fault whose members changed first has been read since.
+        return object.block.flatMap { object.committedValue(slot, ($0, Int(object.row))) }
     }
 }
 

@@ -59,6 +59,35 @@ import Testing
         }
     }
 
+    /// Members can be changed without reading the row; what is set afterwards in the same event goes back to what it was.
+    @Test(arguments: StoreKind.allCases, ["children", "items", "peers"])
+    func whatAFaultHeldComesBackThoughItsMembersChangedFirst(_ kind: StoreKind, _ relationship: String) throws {
+        let (store, context) = try makeContext(kind)
+        try context.performAndWait {
+            let (probe, holder, other) = (Probe(context: context), Probe(context: context), Probe(context: context))
+            (probe.name, probe.count, probe.holder) = ("probe", 7, holder)
+            other.name = "other"
+            try context.save()
+            context.reset()
+            let all = try fetchAll(Probe.self, "Probe", context)
+            let (found, member) = (
+                try #require(all.first { $0.name == "probe" }), try #require(all.first { $0.name == "other" })
+            )
+            context.refreshAllObjects()
+            #expect(found.isFault)
+            let members: Any = relationship == "items" ? NSOrderedSet(array: [member]) : NSSet(array: [member])
+            found.setValue(members, forKey: relationship)
+            (found.name, found.count, found.holder) = ("changed", 8, nil)
+            context.undo()
+            #expect(found.name == "probe" && found.count == 7 && found.holder != nil)
+            context.redo()
+            #expect(found.name == "changed" && found.count == 8 && found.holder == nil)
+            context.undo()
+            try context.save()
+            #expect(try stored(store).compactMap(\.name) == ["other", "probe"])
+        }
+    }
+
     @Test(arguments: StoreKind.allCases) func insertionGoesAndComes(_ kind: StoreKind) throws {
         let (store, context) = try makeContext(kind)
         try context.performAndWait {
