@@ -115,9 +115,20 @@ final class ParentEnding: SaveEnding {
         guard object.flags.contains(.dirtySlots) else { return [] }
         let changed = Set(object.changedPersistentSlots())
         return object.shape.relationships.filter { !$0.isToMany && changed.contains($0.slot) }.map { relationship in
-            let target = object.toOneTarget(relationship).flatMap { isKnownToParent($0) ? $0 : nil }
+            let target = object.toOneTarget(relationship).flatMap {
+                isKnownToParent($0) && !hasOtherPartner($0, relationship, than: object) ? $0 : nil
+            }
             return ChildChange.Reference(relationship: relationship.index, target: target.map(context.sharedRef))
         }
+    }
+
+    /// Whether what a deleted object referred to belongs to another one since then, from which the parent must not take
+    /// it.
+    private func hasOtherPartner(
+        _ target: NSManagedObject, _ relationship: RelationshipShape, than object: NSManagedObject
+    ) -> Bool {
+        guard let inverse = relationship.inverse, !inverse.isToMany, !target.isMarkedDeleted else { return false }
+        return target.toOneTarget(inverse).map { $0 !== object } ?? false
     }
 
     /// False for what was deleted before it was ever saved.
