@@ -43,7 +43,7 @@ struct RelationshipReader {
                 members += side == sides[0] ? linked : linked.filter { $0.ref != owner }
             }
         }
-        if relationship.isOrdered { members.sort { ($0.position, $0.ref) < ($1.position, $1.ref) } }
+        if relationship.isOrdered { members.sort { ($0.position, $0.ref.key) < ($1.position, $1.ref.key) } }
         return members
     }
 

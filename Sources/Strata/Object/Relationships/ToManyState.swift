@@ -198,8 +198,10 @@ final class ToManyState {
         guard isOrdered else { return }
         // What was saved since the members were read has no position.
         guard members.allSatisfy({ positions[ObjectIdentifier($0)] != nil }) else { return unload() }
+        // As they are read: members without a place of their own, which batches insert, are in the order of their keys.
         order = members.sorted {
-            positions[ObjectIdentifier($0), default: 0] < positions[ObjectIdentifier($1), default: 0]
+            let places = (positions[ObjectIdentifier($0), default: 0], positions[ObjectIdentifier($1), default: 0])
+            return (places.0, $0.ref.key) < (places.1, $1.ref.key)
         }
         proxy?.mirror(order)
     }
