@@ -39,8 +39,8 @@ package enum EventHub {
 
     private static let state = AdaptiveMutex(State())
 
-    /// Whether the task is inside of a listener: what that does with a store, be it in a block of a context that it does
-    /// not wait for, is not told, lest it never ends.
+    /// Whether the task is inside of a listener. What that does with a store, be it in a block for which it does not
+    /// wait, is not told, lest it never ends.
     @TaskLocal private static var isTelling = false
 
     /// Whether anybody listens for one of these.

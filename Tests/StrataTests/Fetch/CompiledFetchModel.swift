@@ -49,7 +49,9 @@ enum CompiledFetchModel {
         case "float": return pick([Float(-1.5), -0.0, 0, 0.1, 1, 2.5, 3, .infinity, .nan], &random)
         case "double": return pick([-1.5, -0.0, 0, 0.1, 1, 2.5, 3, 1e300, -.infinity, .nan, 0x1p53], &random)
         case "decimal":
-            let odd = ["0.10000000000000000001", "0.10000000000000000002", "99999999999999999999", "1e2", "100.00", "NaN"]
+            let odd = [
+                "0.10000000000000000001", "0.10000000000000000002", "99999999999999999999", "1e2", "100.00", "NaN",
+            ]
             return pick(["-1.5", "0", "0.1", "1", "2.5", "3"] + odd, &random).flatMap { NSDecimalNumber(string: $0) }
         case "string": return text(&random)
         case "data": return pick([Data(), Data([0]), Data([1, 2]), Data([1, 2, 3]), Data([255])], &random)

@@ -72,7 +72,8 @@ struct ColumnGrouping {
             case (.transformable, _): false
             case (_, .undefinedAttributeType), (.uuid, .UUIDAttributeType), (.data, .binaryDataAttributeType),
                 (.decimal, .decimalAttributeType), (.uri, .URIAttributeType), (.bool, .booleanAttributeType),
-                (.string, .stringAttributeType), (.date, .dateAttributeType), (.int16, .integer16AttributeType), (.int16, .integer32AttributeType),
+                (.string, .stringAttributeType), (.date, .dateAttributeType), (.int16, .integer16AttributeType),
+                (.int16, .integer32AttributeType),
                 (.int32, .integer32AttributeType), (.float, .floatAttributeType), (.float, .doubleAttributeType),
                 (.double, .doubleAttributeType):
                 true

@@ -256,7 +256,8 @@ struct GroupedColumns {
         case .string: return strings.withString(Int(code)) { String._decode($0) }
         case .data: return strings.withString(Int(code)) { Data._decode($0) }
         case .uri: return strings.withString(Int(code)) { URL._decode($0) }
-        case .uuid: return strings.withString(Int(code)) { bytes in
+        case .uuid:
+            return strings.withString(Int(code)) { bytes in
                 let words = (
                     bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
                 )

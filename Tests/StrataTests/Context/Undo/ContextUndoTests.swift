@@ -59,7 +59,8 @@ import Testing
         }
     }
 
-    /// Members can be changed without reading the row; what is set afterwards in the same event goes back to what it was.
+    /// Members can be changed without reading the row: what is set afterwards in the same event goes back to what it
+    /// was.
     @Test(arguments: StoreKind.allCases, ["children", "items", "peers"])
     func whatAFaultHeldComesBackThoughItsMembersChangedFirst(_ kind: StoreKind, _ relationship: String) throws {
         let (store, context) = try makeContext(kind)
