@@ -32,6 +32,11 @@ enum ThreeValues {
         {
             return isOne(of: elements, comparison, object)
         }
+        if type == .between, comparison.rightExpression.expressionType == .aggregate,
+            let bounds = comparison.rightExpression.collection as? [NSExpression], bounds.count == 2
+        {
+            return isBetween(bounds, comparison, object)
+        }
         let isConstantNull = sides.contains { $0.expressionType == .constantValue && isNull($0.constantValue) }
         let asksForNull = isConstantNull && (type == .equalTo || type == .notEqualTo)
         let values = sides.map { $0.expressionValue(with: object, context: nil) }
@@ -44,15 +49,32 @@ enum ThreeValues {
     private static func isOne(
         of elements: [NSExpression], _ comparison: NSComparisonPredicate, _ object: NSManagedObject
     ) -> Bool? {
-        let value = comparison.leftExpression.expressionValue(with: object, context: nil)
-        let answers = elements.map { element -> Bool? in
-            if isNull(value) || isNull(element.expressionValue(with: object, context: nil)) { return nil }
-            return NSComparisonPredicate(
-                leftExpression: comparison.leftExpression, rightExpression: element, modifier: .direct, type: .equalTo,
-                options: comparison.options
-            ).evaluate(with: object)
-        }
+        let answers = elements.map { answer(comparison, .equalTo, $0, object) }
         return answers.contains(true) ? true : answers.contains(nil) ? nil : false
+    }
+
+    /// `x BETWEEN {a, b}` is `x >= a AND x <= b`.
+    private static func isBetween(
+        _ bounds: [NSExpression], _ comparison: NSComparisonPredicate, _ object: NSManagedObject
+    ) -> Bool? {
+        let answers = [
+            answer(comparison, .greaterThanOrEqualTo, bounds[0], object),
+            answer(comparison, .lessThanOrEqualTo, bounds[1], object),
+        ]
+        return answers.contains(false) ? false : answers.contains(nil) ? nil : true
+    }
+
+    /// What another comparison of the left side says.
+    private static func answer(
+        _ comparison: NSComparisonPredicate, _ type: NSComparisonPredicate.Operator, _ right: NSExpression,
+        _ object: NSManagedObject
+    ) -> Bool? {
+        let sides = [comparison.leftExpression, right].map { $0.expressionValue(with: object, context: nil) }
+        if sides.contains(where: isNull) { return nil }
+        return NSComparisonPredicate(
+            leftExpression: comparison.leftExpression, rightExpression: right, modifier: .direct, type: type,
+            options: comparison.options
+        ).evaluate(with: object)
     }
 
     private static func isToMany(_ expression: NSExpression, _ entity: NSEntityDescription) -> Bool {
