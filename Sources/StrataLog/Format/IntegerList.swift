@@ -40,8 +40,13 @@ public struct IntegerList: RandomAccessCollection, Sendable {
         return first...first + UInt64(count - 1)
     }
 
-    /// Whether it is one integer, said more than once without taking room.
-    var isRepetition: Bool { values.isEmpty && step == 0 && count > 1 }
+    /// Whether it is one integer, said more than once, however it is held: what is read is what may be written.
+    ///
+    /// - Complexity: O(1) for what takes no room; else O(n) where it is one, and O(1) as a rule where it is none
+    var isRepetition: Bool {
+        guard count > 1 else { return false }
+        return values.isEmpty ? step == 0 : values.allSatisfy { $0 == values[0] }
+    }
 
     /// The least and the greatest; nil of none.
     ///

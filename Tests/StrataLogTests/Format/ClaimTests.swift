@@ -117,6 +117,41 @@ import Testing
         #expect(!isRead(preserved, blocks: [tombstones]))
     }
 
+    /// However its column is written: one that was packed was read, and refused once it had been written anew.
+    @Test(arguments: [2, 3, 1_000])
+    func aGroupNamesNoObjectAgainAndAgain(_ count: Int) throws {
+        let plain: [UInt8] = TransactionBody().encoded()
+        var writer = ByteWriter()
+        writer.append(UInt32(1))
+        writer.append(SampleSchema.person)
+        writer.append(ChangeKind.delete.rawValue)
+        writer.append(UInt32(count))
+        let head = Array(plain[..<(plain.count - 4)]) + writer.bytes
+        /// A column of `count` times one value, and what follows the group's keys.
+        func body(_ column: (inout ByteWriter) -> Void) -> [UInt8] {
+            var writer = ByteWriter()
+            column(&writer)
+            IntegerColumn.append(Array(repeating: 1, count: count), to: &writer)
+            writer.append(UInt32(0))
+            return head + writer.bytes
+        }
+        let constant = body { IntegerColumn.append(Array(repeating: 7, count: count), to: &$0) }
+        let packed = body { writer in
+            // Each a byte above the least: as many bytes as keys.
+            writer.append(UInt8(8))
+            writer.append(UInt64(7))
+            for _ in 0..<count { writer.append(UInt8(0)) }
+        }
+        for bytes in [constant, packed] {
+            #expect(throws: MalformedBytes.self) {
+                try bytes.withBytes { bytes throws(MalformedBytes) in _ = try TransactionBody(bytes) }
+            }
+            #expect(throws: MalformedBytes.self) {
+                try bytes.withBytes { bytes throws(MalformedBytes) in _ = try HistoryBody(bytes) }
+            }
+        }
+    }
+
     /// The pages of an index that are not there are passed over, whatever range is to go.
     @Test func removingARangeGoesByWhatIsThere() throws {
         let keys: [UInt64] = [1, 700, 100_000, 1 << 30]
