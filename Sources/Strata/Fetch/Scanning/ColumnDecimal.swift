@@ -18,24 +18,8 @@ struct ColumnDecimal {
     /// Nil for what is no number.
     @inline(__always)
     init?(_ bytes: UnsafeRawBufferPointer) {
-        guard bytes.count >= 2, bytes.count <= DecimalCoding.maximumBytes, bytes[1] < 2 else { return nil }
-        var index = bytes.count - 1
-        if bytes.count <= 10 {
-            var small: UInt64 = 0
-            while index >= 2 {
-                small = small << 8 | UInt64(bytes[index])
-                index -= 1
-            }
-            magnitude = UInt128(small)
-        } else {
-            magnitude = 0
-            while index >= 2 {
-                magnitude = magnitude << 8 | UInt128(bytes[index])
-                index -= 1
-            }
-        }
-        isNegative = bytes[1] == 1
-        exponent = Int(Int8(bitPattern: bytes[0]))
+        guard let parts = DecimalCoding.parts(bytes) else { return nil }
+        (magnitude, isNegative, exponent) = (parts.magnitude, parts.isNegative, parts.exponent)
     }
 
     /// Nil for what is no number.
@@ -61,14 +45,9 @@ struct ColumnDecimal {
     func withCanonicalBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         let value = canonical
         return withUnsafeTemporaryAllocation(byteCount: DecimalCoding.maximumBytes, alignment: 1) { bytes in
-            bytes[0] = UInt8(bitPattern: Int8(truncatingIfNeeded: value.exponent))
-            bytes[1] = value.isNegative ? 1 : 0
-            var (rest, count) = (value.magnitude, 2)
-            while rest != 0 {
-                bytes[count] = UInt8(truncatingIfNeeded: rest)
-                rest >>= 8
-                count += 1
-            }
+            let parts = DecimalCoding.Parts(
+                magnitude: value.magnitude, isNegative: value.isNegative, exponent: value.exponent)
+            let count = DecimalCoding.write(parts, to: bytes)
             return body(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
         }
     }
