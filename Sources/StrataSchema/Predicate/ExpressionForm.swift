@@ -45,6 +45,16 @@ package indirect enum ExpressionForm {
         expressions.reduce(0) { max($0, $1.depth) }
     }
 
+    /// The value of constants alone: a constant, or an aggregate of some; nil for what has to be evaluated.
+    package var constantValue: Any?? {
+        switch self {
+        case .constant(let value): .some(value)
+        case .aggregate(let elements) where elements.allSatisfy({ $0.expressionType == .constantValue }):
+            .some(elements.map { $0.constantValue ?? NSNull() })
+        default: nil
+        }
+    }
+
     /// The elements when the form is a collection of constants, however it was made.
     private var constantElements: AnyElements? {
         switch self {

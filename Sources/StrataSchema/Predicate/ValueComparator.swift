@@ -34,21 +34,12 @@ package struct ValueComparator {
     package init(_ type: Operator, _ options: Options, right: NSExpression) {
         self.type = type
         self.options = options.contains(.normalized) ? [] : options
-        guard let value = Self.constant(right) else {
+        guard let value = right.form.constantValue else {
             (prepared, isFinal) = (.none, true)
             return
         }
         prepared = Self.prepare(type, self.options, value)
         isFinal = Self.isFinal(value)
-    }
-
-    private static func constant(_ expression: NSExpression) -> Any?? {
-        switch expression.form {
-        case .constant(let constant): .some(constant)
-        case .aggregate(let elements) where elements.allSatisfy({ $0.expressionType == .constantValue }):
-            .some(elements.map { $0.constantValue ?? NSNull() })
-        default: nil
-        }
     }
 
     private static func isFinal(_ value: Any?) -> Bool {

@@ -18,7 +18,7 @@ struct SemiJoinCompiler {
     /// locale does or by a method.
     init?(_ compiler: PredicateCompiler, _ comparison: NSComparisonPredicate) {
         guard comparison.customSelector == nil, !comparison.options.contains(.localeSensitive) else { return nil }
-        let isConstantLeft = !ValueComparison.isConstant(comparison.rightExpression)
+        let isConstantLeft = comparison.rightExpression.form.constantValue == nil
         let variable = isConstantLeft ? comparison.rightExpression : comparison.leftExpression
         // What comes before the operator is what modifiers are about.
         guard !isConstantLeft || comparison.comparisonPredicateModifier == .direct,

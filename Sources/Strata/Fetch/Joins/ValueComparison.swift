@@ -10,19 +10,11 @@ struct ValueComparison {
     /// Nil when the side is not constant.
     init?(_ comparison: NSComparisonPredicate, isConstantLeft: Bool) {
         let side = isConstantLeft ? comparison.leftExpression : comparison.rightExpression
-        guard Self.isConstant(side) else { return nil }
-        constant = side.evaluate(EvaluationContext(object: nil, bindings: nil))
+        guard let constant = side.form.constantValue else { return nil }
+        self.constant = constant
         comparator = comparison.comparator
         excludesNull = comparison.excludesNull
         self.isConstantLeft = isConstantLeft
-    }
-
-    static func isConstant(_ expression: NSExpression) -> Bool {
-        switch expression.form {
-        case .constant: true
-        case .aggregate(let elements): elements.allSatisfy { $0.expressionType == .constantValue }
-        default: false
-        }
     }
 
     var operand: Operand { Operand(constant) }

@@ -127,12 +127,7 @@ struct PredicateResolver {
 
     /// The value of an expression of constants alone; nil for others.
     static func operand(_ expression: NSExpression) -> Operand? {
-        switch expression.form {
-        case .constant(let value): Operand(value)
-        case .aggregate(let elements) where elements.allSatisfy({ $0.expressionType == .constantValue }):
-            Operand(elements.map { $0.constantValue ?? NSNull() })
-        default: nil
-        }
+        expression.form.constantValue.map { Operand($0) }
     }
 
     private func side(_ expression: NSExpression) -> ResolvedComparison.Side? {

@@ -126,11 +126,10 @@ struct RequestShape {
         case .keyPath(nil, let path):
             append(.path)
             append(path.text)
-        case .constant(let value): return append(PlanParameter(expression, value))
-        case .aggregate(let elements):
-            guard elements.count <= Self.elementsMaximum, ValueComparison.isConstant(expression) else { return false }
-            return append(PlanParameter(expression, elements.map { $0.constantValue ?? NSNull() }))
-        default: return false
+        case .aggregate(let elements) where elements.count > Self.elementsMaximum: return false
+        case let form:
+            guard let value = form.constantValue else { return false }
+            return append(PlanParameter(expression, value))
         }
         return true
     }
@@ -201,12 +200,7 @@ struct PlanParameter {
 
     /// The constant as a plan has it: IDs in the place of objects.
     var constant: Any? {
-        let value: Any? =
-            switch expression.form {
-            case .constant(let value): value
-            case .aggregate(let elements): elements.map { $0.constantValue ?? NSNull() }
-            default: nil
-            }
+        let value = expression.form.constantValue ?? nil
         return ConstantFolding.withoutObjects(value) ?? value
     }
 }
