@@ -52,10 +52,9 @@ extension RowComputation {
             rest = next.rest
         }
         guard case .slot(let slot, let kind) = rest else { preconditionFailure("no path to a slot") }
-        let families = steps.map { EntityNumbers($0.relationship.destination.family, in: evaluator.handle.map) }
-        var reader = RowReader(evaluator.snapshot)
+        var follower = PathFollower(steps, evaluator.handle.map, evaluator.snapshot)
         return try appending(kind) { row, builder throws(StoreError) in
-            guard let found = try end(of: steps, families, references.reference(row), &reader) else { return nil }
+            guard let found = try follower.end(from: references.reference(row)) else { return nil }
             let column = try found.block.column(slot)
             if column.isNull(found.index) { return nil }
             if column.isExternal(found.index) {
@@ -63,20 +62,5 @@ extension RowComputation {
             }
             return builder.append(column, found.index..<found.index + 1)
         }
-    }
-
-    /// The object at the end of some steps, the first of which leads to a known one.
-    private func end(
-        of steps: [RowPath], _ families: [EntityNumbers], _ first: ObjectRef, _ reader: inout RowReader
-    ) throws(StoreError) -> Row? {
-        var ref = first
-        for index in steps.indices {
-            guard !ref.isNull, let row = try reader.row(ref), families[index].contains(row.block.entity) else {
-                return nil
-            }
-            guard index + 1 < steps.count else { return row }
-            ref = try row.block.column(steps[index + 1].slot).reference(row.index)
-        }
-        return nil
     }
 }

@@ -9,6 +9,19 @@ struct DictionaryPlan {
         /// The type to be brought to; undefined for what it is.
         let type: NSAttributeType
         let isAggregate: Bool
+
+        /// Whether values of a kind are shown as they are stored, without being brought to another type.
+        func showsAsStored(_ kind: SlotKind) -> Bool {
+            switch (kind, type) {
+            case (_, .undefinedAttributeType): kind != .transformable
+            case (.bool, .booleanAttributeType), (.int16, .integer16AttributeType), (.int32, .integer32AttributeType),
+                (.int64, .integer64AttributeType), (.float, .floatAttributeType), (.double, .doubleAttributeType),
+                (.date, .dateAttributeType), (.string, .stringAttributeType), (.uuid, .UUIDAttributeType),
+                (.data, .binaryDataAttributeType), (.decimal, .decimalAttributeType), (.uri, .URIAttributeType):
+                true
+            default: false
+            }
+        }
     }
 
     let columns: [Column]

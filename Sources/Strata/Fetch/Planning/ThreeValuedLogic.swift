@@ -70,12 +70,12 @@ struct ThreeValuedLogic {
         }
         // One bound may say so where the other one is null.
         if type == .between, case .aggregate(let bounds) = comparison.rightExpression.form, bounds.count == 2 {
-            let outside = [(NSComparisonPredicate.Operator.lessThan, bounds[0]), (.greaterThan, bounds[1])]
-            return CompoundPredicate(
-                type: .or,
-                subpredicates: outside.map { type, bound in
-                    whereTrue(comparison.with(comparison.leftExpression, bound, type: type))
-                })
+            let left = comparison.leftExpression
+            let inside = [
+                comparison.with(left, bounds[0], type: .greaterThanOrEqualTo),
+                comparison.with(left, bounds[1], type: .lessThanOrEqualTo),
+            ]
+            return whereFalse(CompoundPredicate(type: .and, subpredicates: inside))
         }
         let guards = nullable(comparison).map { expression in
             NSComparisonPredicate(

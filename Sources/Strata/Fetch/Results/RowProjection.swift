@@ -8,7 +8,7 @@ import StrataLog
 final class RowProjection {
     private enum Source {
         /// An attribute of the row, or of the object behind some relationships.
-        case stored([RowPath], slot: Int, SlotKind, NSAttributeDescription?)
+        case stored(slot: Int, SlotKind, NSAttributeDescription?)
         /// What the interpreter computes.
         case expression(NSExpression, NSAttributeType)
     }
@@ -16,8 +16,8 @@ final class RowProjection {
     private let scope: RowScope
     private let names: [NSObject]
     private let sources: [Source]
-    /// Objects behind relationships lie in other blocks than the rows: a reader for each column.
-    private var readers: [RowReader]
+    /// Of each column.
+    private var followers: [PathFollower]
     private var row: RowSource?
     /// Of the dictionary that is being made.
     private var keys: [NSObject] = []
@@ -27,27 +27,36 @@ final class RowProjection {
         self.scope = scope
         let compiler = ExpressionCompiler(shape: shape)
         names = columns.map { $0.name as NSString }
-        sources = columns.map { column in
-            guard case .keyPath = column.expression.form, let compiled = compiler.compile(column.expression) else {
-                return .expression(column.expression, column.type)
+        var (sources, followers) = ([Source](), [PathFollower]())
+        for column in columns {
+            var steps: [RowPath] = []
+            if case .keyPath = column.expression.form, let compiled = compiler.compile(column.expression),
+                let stored = Self.stored(compiled, shape, column, &steps)
+            {
+                sources.append(stored)
+            } else {
+                sources.append(.expression(column.expression, column.type))
             }
-            return Self.stored(compiled, shape, column) ?? .expression(column.expression, column.type)
+            followers.append(PathFollower(steps, scope.handle.map, scope.snapshot))
         }
-        readers = columns.map { _ in RowReader(scope.snapshot) }
+        self.sources = sources
+        self.followers = followers
     }
 
     /// Nil for what is not stored as it is shown.
+    ///
+    /// - Parameter steps: gets the relationships on the way.
     private static func stored(
-        _ expression: RowExpression, _ shape: EntityShape, _ column: DictionaryPlan.Column
+        _ expression: RowExpression, _ shape: EntityShape, _ column: DictionaryPlan.Column, _ steps: inout [RowPath]
     ) -> Source? {
-        var (rest, owner, steps) = (expression, shape, [RowPath]())
+        var (rest, owner) = (expression, shape)
         while case .path(let step) = rest {
             guard let destination = step.relationship.destination else { return nil }
             steps.append(step)
             (rest, owner) = (step.rest, destination)
         }
         guard case .slot(let slot, let kind) = rest, kind != .toOne, column.showsAsStored(kind) else { return nil }
-        return .stored(steps, slot: slot, kind, owner.slots[slot].attribute)
+        return .stored(slot: slot, kind, owner.slots[slot].attribute)
     }
 
     /// Null is left out.
@@ -58,8 +67,8 @@ final class RowProjection {
         objects.removeAll(keepingCapacity: true)
         for index in sources.indices {
             switch sources[index] {
-            case .stored(let steps, let slot, let kind, let attribute):
-                guard let end = try end(of: steps, row, &readers[index]),
+            case .stored(let slot, let kind, let attribute):
+                guard let end = try followers[index].end(from: row),
                     let value = try object(end, slot, kind, attribute)
                 else { continue }
                 objects.append(value)
@@ -82,17 +91,6 @@ final class RowProjection {
         self.row = source
         source.move(to: row.block, row.index, shape)
         return source
-    }
-
-    /// The object behind some relationships; nil where there is none.
-    private func end(of steps: [RowPath], _ row: Row, _ reader: inout RowReader) throws(StoreError) -> Row? {
-        var row = row
-        for step in steps {
-            let ref = try row.block.column(step.slot).reference(row.index)
-            guard !ref.isNull, let next = try reader.row(ref) else { return nil }
-            row = next
-        }
-        return row
     }
 
     private func object(
@@ -121,21 +119,6 @@ final class RowProjection {
             }
             if let failure { throw failure }
             return value.map { $0 as AnyObject }
-        }
-    }
-}
-
-extension DictionaryPlan.Column {
-    /// Whether values of a kind are shown as they are stored, without being brought to another type.
-    fileprivate func showsAsStored(_ kind: SlotKind) -> Bool {
-        switch (kind, type) {
-        case (_, .undefinedAttributeType): kind != .transformable
-        case (.bool, .booleanAttributeType), (.int16, .integer16AttributeType), (.int32, .integer32AttributeType),
-            (.int64, .integer64AttributeType), (.float, .floatAttributeType), (.double, .doubleAttributeType),
-            (.date, .dateAttributeType), (.string, .stringAttributeType), (.uuid, .UUIDAttributeType),
-            (.data, .binaryDataAttributeType), (.decimal, .decimalAttributeType), (.uri, .URIAttributeType):
-            true
-        default: false
         }
     }
 }

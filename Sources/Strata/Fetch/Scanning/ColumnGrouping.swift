@@ -69,16 +69,9 @@ struct ColumnGrouping {
         guard let expression = compiler.compile(column.expression) else { return nil }
         let isKept =
             switch (expression.kind, column.type) {
-            case (.transformable, _): false
-            case (_, .undefinedAttributeType), (.uuid, .UUIDAttributeType), (.data, .binaryDataAttributeType),
-                (.decimal, .decimalAttributeType), (.uri, .URIAttributeType), (.bool, .booleanAttributeType),
-                (.string, .stringAttributeType), (.date, .dateAttributeType), (.int16, .integer16AttributeType),
-                (.int16, .integer32AttributeType),
-                (.int32, .integer32AttributeType), (.float, .floatAttributeType), (.float, .doubleAttributeType),
-                (.double, .doubleAttributeType):
-                true
+            case (.int16, .integer32AttributeType), (.float, .doubleAttributeType): true
             case (let kind, .integer64AttributeType): kind.isInteger
-            default: false
+            case (let kind, _): column.showsAsStored(kind)
             }
         return isKept ? Column(expression: expression, type: column.type) : nil
     }
