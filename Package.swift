@@ -65,7 +65,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
-        // Only the command line needs it: packages that use the libraries do not fetch it.
+        // Only the command line needs it: packages that use the libraries fetch it, and build nothing of it.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         // Only fetched with the trait Combine.
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),

@@ -14,14 +14,14 @@ extension NSManagedObjectContext {
         let writing = coordinator?.writing
         writing?.enter()
         defer { writing?.leave() }
-        guard EventHub.wants(.batch), let operation = request.batchOperation else {
+        guard EventHub.wants(.batch), let batch = request.batch else {
             return try execute(request, control)
         }
         let (began, path) = (ContinuousClock.now, coordinator?.onlyStorePath)
         let result = Result { try execute(request, control) }
         var event = BatchEvent(
-            work: StoreWork(store: path, duration: .now - began), operation: operation,
-            entity: request.batchEntity, objects: 0)
+            work: StoreWork(store: path, duration: .now - began), operation: batch.operation, entity: batch.entity,
+            objects: 0)
         switch result {
         case .success(let result): event.objects = (result as? any BatchResult)?.objectCount ?? 0
         case .failure(let error): event.work.error = error
@@ -44,21 +44,12 @@ extension NSManagedObjectContext {
 }
 
 extension NSPersistentStoreRequest {
-    /// What a batch request does; nil of others.
-    fileprivate final var batchOperation: BatchEvent.Operation? {
+    /// What a batch request does, and to which entity; nil of others.
+    fileprivate final var batch: (operation: BatchEvent.Operation, entity: String?)? {
         switch self {
-        case is NSBatchInsertRequest: .insert
-        case is NSBatchUpdateRequest: .update
-        case is NSBatchDeleteRequest: .delete
-        default: nil
-        }
-    }
-
-    fileprivate final var batchEntity: String? {
-        switch self {
-        case let request as NSBatchInsertRequest: request.entityName
-        case let request as NSBatchUpdateRequest: request.entityName
-        case let request as NSBatchDeleteRequest: request.entityName
+        case let request as NSBatchInsertRequest: (.insert, request.entityName)
+        case let request as NSBatchUpdateRequest: (.update, request.entityName)
+        case let request as NSBatchDeleteRequest: (.delete, request.entityName)
         default: nil
         }
     }

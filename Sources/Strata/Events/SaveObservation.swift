@@ -7,8 +7,8 @@ final class SaveObservation {
     /// Nil until the changes have been divided by where they go.
     private var event: SaveEvent?
 
-    /// Notes what the save writes, as long as its endings are there.
-    func note(_ pipeline: SavePipeline) {
+    /// Records what the save writes, as long as its endings are there.
+    func record(_ pipeline: SavePipeline) {
         var lists = pipeline.stores.map(\.changes)
         if let parent = pipeline.parent { lists = [parent.changes] }
         if event != nil || lists.isEmpty { return }
@@ -42,7 +42,7 @@ final class SaveObservation {
         EventHub.tell(.save(told))
     }
 
-    /// Counts objects, and notes whether they are of one entity.
+    /// Counts objects, and tells whether they are of one entity.
     private struct Tally {
         var inserted = 0
         var updated = 0

@@ -123,7 +123,7 @@ final class SavePipeline {
             try context.unstoppable { try save(to: coordinator) }
             observation.end(self, nil)
         } catch {
-            observation.note(self)
+            observation.record(self)
             observation.end(self, error)
             throw error
         }
@@ -143,7 +143,7 @@ final class SavePipeline {
         defer { reportDropped() }
         try makeEndings(coordinator)
         try handOver(coordinator)
-        observation?.note(self)
+        observation?.record(self)
         conclude(coordinator)?.start(registry)
         if context.link == nil { try coordinator.savePendingMetadata() }
     }
