@@ -193,7 +193,8 @@ struct World {
         for relationship in model.allRelationships[theirs.entity] {
             let (a, b) = (mine.links[relationship.name] ?? [], theirs.links[relationship.name] ?? [])
             let isEqual = relationship.isOrdered ? a == b : a.sorted() == b.sorted()
-            if !isEqual { found.append("\(key).\(relationship.name) is \(a.sorted()), not \(b)") }
+            let shown = relationship.isOrdered ? (a, b) : (a.sorted(), b.sorted())
+            if !isEqual { found.append("\(key).\(relationship.name) is \(shown.0), not \(shown.1)") }
         }
         return found
     }
