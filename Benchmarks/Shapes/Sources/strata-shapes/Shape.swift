@@ -12,13 +12,23 @@ struct Shape {
             self.strata = strata
             self.sql = sql
         }
+
+        /// A key path, or what is computed, under a name of its own.
+        var property: Any {
+            if !strata.contains(where: { "(@ ".contains($0) }) { return strata }
+            let description = NSExpressionDescription()
+            description.name = strata.filter { $0.isLetter || $0.isNumber }
+            description.expression = NSExpression(format: strata)
+            description.expressionResultType = .undefinedAttributeType
+            return description
+        }
     }
 
     enum Result {
         case count
         /// The IDs of the objects.
         case ids(offset: Int, limit: Int)
-        /// Two attributes of each row.
+        /// Some values of each row.
         case rows([Term], limit: Int)
         case distinct([Term])
         case groups([Term], [Aggregate])
@@ -29,11 +39,12 @@ struct Shape {
     struct Aggregate {
         let function: String
         let argument: Term
+        var isDistinct = false
 
-        var name: String { function + " " + argument.strata }
+        var name: String { function + (isDistinct ? " distinct " : " ") + argument.strata }
         var sql: String {
             ["count:": "COUNT", "sum:": "SUM", "average:": "AVG", "min:": "MIN", "max:": "MAX"][function]!
-                + "(\(argument.sql))"
+                + "(\(isDistinct ? "DISTINCT " : "")\(argument.sql))"
         }
     }
 
@@ -41,6 +52,8 @@ struct Shape {
     let condition: Term?
     let order: [(term: Term, isAscending: Bool)]
     let result: Result
+    /// Over groups.
+    var having: Term?
 
     func prepare(_ request: NSFetchRequest<any NSFetchRequestResult>) {
         request.predicate = condition.map { NSPredicate(format: $0.strata, argumentArray: []) }
@@ -55,16 +68,17 @@ struct Shape {
             request.fetchLimit = limit
         case .rows(let columns, let limit):
             request.resultType = .dictionaryResultType
-            request.propertiesToFetch = columns.map(\.strata)
+            request.propertiesToFetch = columns.map(\.property)
             request.fetchLimit = limit
         case .distinct(let columns):
             request.resultType = .dictionaryResultType
-            request.propertiesToFetch = columns.map(\.strata)
+            request.propertiesToFetch = columns.map(\.property)
             request.returnsDistinctResults = true
         case .groups(let groups, let aggregates):
             request.resultType = .dictionaryResultType
-            request.propertiesToGroupBy = groups.map(\.strata)
-            request.propertiesToFetch = groups.map(\.strata) + aggregates.map { Self.description($0) }
+            request.propertiesToGroupBy = groups.map(\.property)
+            request.propertiesToFetch = groups.map(\.property) + aggregates.map { Self.description($0) }
+            request.havingPredicate = having.map { NSPredicate(format: $0.strata, argumentArray: []) }
         case .total(let aggregate):
             request.resultType = .dictionaryResultType
             request.propertiesToFetch = [Self.description(aggregate)]
@@ -74,14 +88,15 @@ struct Shape {
     private static func description(_ aggregate: Aggregate) -> NSExpressionDescription {
         let description = NSExpressionDescription()
         description.name = aggregate.name.filter(\.isLetter)
-        description.expression = NSExpression(
-            forFunction: aggregate.function, arguments: [NSExpression(format: aggregate.argument.strata)])
+        var argument = NSExpression(format: aggregate.argument.strata)
+        if aggregate.isDistinct { argument = NSExpression(forFunction: "distinct:", arguments: [argument]) }
+        description.expression = NSExpression(forFunction: aggregate.function, arguments: [argument])
         description.expressionResultType = .undefinedAttributeType
         return description
     }
 
     var sql: String {
-        var columns = "o.id"
+        var columns = entity == "Customer" ? "c.id" : "o.id"
         var end = ""
         switch result {
         case .count: columns = "COUNT(*)"
@@ -93,11 +108,14 @@ struct Shape {
         case .groups(let terms, let aggregates):
             columns = (terms.map(\.sql) + aggregates.map(\.sql)).joined(separator: ", ")
             end = " GROUP BY " + terms.map(\.sql).joined(separator: ", ")
+            if let having { end += " HAVING " + having.sql }
         case .total(let aggregate): columns = aggregate.sql
         }
         let whole = [columns, condition?.sql ?? ""] + order.map(\.term.sql)
-        var text = "SELECT \(columns) FROM orders o"
-        if whole.contains(where: { $0.contains("c.") }) { text += " LEFT JOIN customers c ON c.id = o.customer" }
+        var text = "SELECT \(columns) FROM " + (entity == "Customer" ? "customers c" : "orders o")
+        if entity != "Customer", whole.contains(where: { $0.contains("c.") }) {
+            text += " LEFT JOIN customers c ON c.id = o.customer"
+        }
         var conditions = entity == "RushOrder" ? ["o.ent = 2"] : []
         if let condition { conditions.append("(\(condition.sql))") }
         if !conditions.isEmpty { text += " WHERE " + conditions.joined(separator: " AND ") }
@@ -123,6 +141,7 @@ struct Shape {
             }
         let sorts = order.map { $0.term.strata + ($0.isAscending ? "" : " desc") }.joined(separator: ", ")
         return "\(entity): \(kind)" + (condition.map { " where \($0.strata)" } ?? "")
+            + (having.map { " having \($0.strata)" } ?? "")
             + (sorts.isEmpty ? "" : " by \(sorts)")
     }
 

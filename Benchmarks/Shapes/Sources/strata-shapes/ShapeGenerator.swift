@@ -20,6 +20,22 @@ struct ShapeGenerator {
         Term("status", "o.status"), Term("customer.city", "c.city"), Term("isPaid", "o.isPaid"),
         Term("weight", "o.weight"), Term("customer.age", "c.age"),
     ]
+    /// Of what is behind to-many relationships, one value a row.
+    private static let members = [
+        Term("tags.@count", "(SELECT COUNT(*) FROM order_tags t WHERE t.ord = o.id)"),
+        Term("tags.@max.name", "(SELECT MAX(g.name) FROM order_tags t JOIN tags g ON g.id = t.tag WHERE t.ord = o.id)"),
+    ]
+    private static let customerMembers = [
+        Term("orders.@count", "(SELECT COUNT(*) FROM orders x WHERE x.customer = c.id)"),
+        Term("orders.@sum.amount", "(SELECT TOTAL(x.amount) FROM orders x WHERE x.customer = c.id)"),
+        Term("orders.@max.quantity", "(SELECT MAX(x.quantity) FROM orders x WHERE x.customer = c.id)"),
+        Term("orders.@avg.amount", "(SELECT AVG(x.amount) FROM orders x WHERE x.customer = c.id)"),
+    ]
+    private static let computed = [
+        Term("amount * 2", "o.amount * 2"), Term("uppercase(note)", "UPPER(o.note)"),
+        Term("length(note)", "LENGTH(o.note)"), Term("price * quantity", "o.price * o.quantity"),
+        Term("quantity - weight", "o.quantity - o.weight"), Term("abs(weight - 250)", "ABS(o.weight - 250)"),
+    ]
     private static let others = [
         Term("placed", "o.placed"), Term("price", "o.price"), Term("isPaid", "o.isPaid"),
     ]
@@ -42,7 +58,37 @@ struct ShapeGenerator {
     // MARK: Conditions
 
     private mutating func comparison() -> Term {
-        switch generator.below(12) {
+        switch generator.below(20) {
+        case 12:
+            let value = generator.below(20_000)
+            return Term("price > \(value / 2)", "o.price > \(value / 2)")
+        case 13:
+            let value = generator.below(5_000_000)
+            return Term("price * quantity > \(value)", "o.price * o.quantity > \(value)")
+        case 14:
+            let seconds = 700_000_000 + generator.below(50_000_000)
+            return Term("placed > CAST(\(seconds), 'NSDate')", "o.placed > \(seconds)")
+        case 15:
+            let (number, values) = (generator.pick(Self.integers), (0..<5).map { _ in "\(generator.below(500))" })
+            let list = values.joined(separator: ", ")
+            return Term("\(number.strata) IN {\(list)}", "\(number.sql) IN (\(list))")
+        case 16:
+            let (text, digit) = (generator.pick(Self.texts), generator.below(10))
+            return Term("\(text.strata) LIKE '*\(digit)?'", "\(text.sql) GLOB '*\(digit)?'")
+        case 17:
+            let (tag, count) = (generator.below(10), generator.below(2))
+            return Term(
+                "SUBQUERY(tags, $t, $t.name BEGINSWITH 'tag \(tag)').@count > \(count)",
+                "(SELECT COUNT(*) FROM order_tags t JOIN tags g ON g.id = t.tag WHERE t.ord = o.id "
+                    + "AND SUBSTR(g.name, 1, 5) = 'tag \(tag)') > \(count)")
+        case 18:
+            let count = 10 + generator.below(20)
+            return Term(
+                "customer.orders.@count > \(count)",
+                "(SELECT COUNT(*) FROM orders x WHERE x.customer = o.customer) > \(count)")
+        case 19:
+            let (text, other) = (generator.pick(Self.texts), generator.pick(Self.texts))
+            return Term("\(text.strata) > \(other.strata)", "\(text.sql) > \(other.sql)")
         case 0, 1, 2:
             let (number, value) = (number(), generator.below(1_000))
             let relation = generator.pick(["<", "<=", ">", ">="])
@@ -84,8 +130,40 @@ struct ShapeGenerator {
         }
     }
 
+    private mutating func customerComparison() -> Term {
+        let value = generator.below(1_000)
+        switch generator.below(7) {
+        case 0:
+            let count = generator.below(30)
+            return Term("orders.@count > \(count)", "\(Self.customerMembers[0].sql) > \(count)")
+        case 1:
+            return Term(
+                "ANY orders.quantity > \(value)",
+                "EXISTS (SELECT 1 FROM orders x WHERE x.customer = c.id AND x.quantity > \(value))")
+        case 2:
+            let count = generator.below(8)
+            return Term(
+                "SUBQUERY(orders, $o, $o.isPaid == YES AND $o.quantity > \(value)).@count > \(count)",
+                "(SELECT COUNT(*) FROM orders x WHERE x.customer = c.id AND x.isPaid = 1 AND x.quantity > \(value)) "
+                    + "> \(count)")
+        case 3:
+            return Term("orders.@sum.amount > \(value * 1_000)", "\(Self.customerMembers[1].sql) > \(value * 1_000)")
+        case 4:
+            return Term("balance > \(value * 10)", "c.balance > \(value * 10)")
+        case 5:
+            let city = generator.pick(ShopRows.cities)
+            return Term("city == '\(city)'", "c.city = '\(city)'")
+        default:
+            return Term("age < \(value / 10)", "c.age < \(value / 10)")
+        }
+    }
+
     private mutating func condition() -> Term? {
-        switch generator.below(6) {
+        switch generator.below(7) {
+        case 6:
+            let term = comparison()
+            return Term("NOT (\(term.strata))", "NOT (\(term.sql))")
+
         case 0: return nil
         case 1, 2, 3: return comparison()
         case 4:
@@ -105,7 +183,15 @@ struct ShapeGenerator {
     }
 
     private mutating func aggregate() -> Shape.Aggregate {
-        switch generator.below(6) {
+        switch generator.below(9) {
+        case 6:
+            Shape.Aggregate(
+                function: "count:", argument: generator.pick(Self.texts + Self.few + Self.integers), isDistinct: true)
+        case 7:
+            Shape.Aggregate(
+                function: generator.pick(["sum:", "average:"]), argument: generator.pick(Self.integers),
+                isDistinct: true)
+        case 8: Shape.Aggregate(function: "count:", argument: Term("customer", "o.customer"))
         case 0: Shape.Aggregate(function: "count:", argument: generator.pick(Self.texts))
         case 1: Shape.Aggregate(function: "sum:", argument: Term("price", "o.price"))
         case 2: Shape.Aggregate(function: generator.pick(["min:", "max:"]), argument: generator.pick(Self.texts))
@@ -122,7 +208,32 @@ struct ShapeGenerator {
         return groups
     }
 
+    private mutating func customerShape() -> Shape {
+        let condition = generator.once(in: 3) ? nil : customerComparison()
+        let terms = [
+            Term("name", "c.name"), Term("city", "c.city"), Term("age", "c.age"), Term("balance", "c.balance"),
+        ]
+        let order = [(term: generator.pick(terms), isAscending: generator.once(in: 2))]
+        switch generator.below(5) {
+        case 0: return Shape(entity: "Customer", condition: condition, order: [], result: .count)
+        case 1:
+            return Shape(entity: "Customer", condition: condition, order: order, result: .ids(offset: 0, limit: 20))
+        case 2:
+            let members = [(term: generator.pick(Self.customerMembers), isAscending: false)]
+            return Shape(entity: "Customer", condition: condition, order: members, result: .ids(offset: 0, limit: 20))
+        case 3:
+            let columns = [Term("name", "c.name"), generator.pick(Self.customerMembers)]
+            return Shape(entity: "Customer", condition: condition, order: [], result: .rows(columns, limit: 0))
+        default:
+            let argument = generator.once(in: 2) ? generator.pick(Self.customerMembers) : Term("balance", "c.balance")
+            let aggregate = Shape.Aggregate(function: generator.pick(["sum:", "average:", "max:"]), argument: argument)
+            let groups = [generator.once(in: 2) ? Term("city", "c.city") : Term("age", "c.age")]
+            return Shape(entity: "Customer", condition: condition, order: [], result: .groups(groups, [aggregate]))
+        }
+    }
+
     mutating func shape() -> Shape {
+        if generator.once(in: 6) { return customerShape() }
         let entity = generator.once(in: 5) ? "RushOrder" : "Order"
         var condition = condition()
         if entity == "RushOrder", generator.once(in: 2) {
@@ -135,13 +246,17 @@ struct ShapeGenerator {
             let result = Shape.Result.ids(offset: generator.once(in: 2) ? 0 : 1_000, limit: 20)
             return Shape(entity: entity, condition: condition, order: order(), result: result)
         case 4:
-            let terms = [Term("number", "o.number"), generator.pick(Self.texts + Self.reals)]
+            let values = generator.once(in: 3) ? Self.computed + Self.members : Self.texts + Self.reals + Self.others
+            let terms = [Term("number", "o.number"), generator.pick(values)]
             return Shape(entity: entity, condition: condition, order: [], result: .rows(terms, limit: 10_000))
         case 5: return Shape(entity: entity, condition: condition, order: [], result: .distinct(groups()))
         case 6: return Shape(entity: entity, condition: condition, order: [], result: .total(aggregate()))
         default:
-            let result = Shape.Result.groups(groups(), [aggregate(), aggregate()])
-            return Shape(entity: entity, condition: condition, order: [], result: result)
+            let terms = generator.once(in: 5) ? [generator.pick(Self.computed)] : groups()
+            let result = Shape.Result.groups(terms, [aggregate(), aggregate()])
+            let count = generator.below(3_000)
+            let having = generator.once(in: 4) ? Term("count:(SELF) > \(count)", "COUNT(*) > \(count)") : nil
+            return Shape(entity: entity, condition: condition, order: [], result: result, having: having)
         }
     }
 }

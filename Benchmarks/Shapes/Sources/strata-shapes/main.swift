@@ -45,10 +45,17 @@ var lines: [Line] = []
 var differences = 0
 for _ in 0..<shapeCount {
     let shape = generator.shape()
-    _ = try store.run(shape)
-    let ours = try milliseconds { try store.run(shape) }
-    _ = try peer.run(shape)
-    let theirs = try milliseconds { try peer.run(shape) }
+    let (ours, theirs): ((median: Double, result: Int), (median: Double, result: Int))
+    do {
+        _ = try store.run(shape)
+        ours = try milliseconds { try store.run(shape) }
+        _ = try peer.run(shape)
+        theirs = try milliseconds { try peer.run(shape) }
+    } catch {
+        differences += 1
+        print("ERROR \(shape.text): \(error)")
+        continue
+    }
     if ours.result != theirs.result {
         differences += 1
         print("DIFFERENCE \(shape.text): \(ours.result), SQLite \(theirs.result)")
