@@ -12,6 +12,9 @@ struct ExpressionCompiler {
         case .constant(let value): return constant(Operand(value))
         case .keyPath(nil, let path): return compile(path.names[...])
         case .function(nil, "noindex:", let arguments) where arguments.count == 1: return compile(arguments[0])
+        case .function(nil, "count:", let arguments) where arguments.count == 1:
+            guard case .keyPath(nil, let path) = arguments[0].form else { return nil }
+            return members(path.names + ["@count"])
         case .function(nil, let name, let arguments):
             switch arguments.count {
             case 1:
@@ -30,8 +33,9 @@ struct ExpressionCompiler {
         }
     }
 
-    /// What lies at a path's end: an attribute, or a to-one relationship.
+    /// What lies at a path's end: an attribute, a to-one relationship, or what is made of the members of a to-many one.
     func compile(_ path: ArraySlice<String>) -> RowExpression? {
+        if let members = members(Array(path)) { return members }
         guard let (slot, rest) = shape.slot(on: path) else { return nil }
         let kind = shape.slots[slot].kind
         if rest.isEmpty { return .slot(slot, kind) }
@@ -39,6 +43,22 @@ struct ExpressionCompiler {
         let relationship = shape.relationships[shape.slots[slot].relationshipIndex]
         guard let end = ExpressionCompiler(shape: relationship.destination).compile(rest) else { return nil }
         return .path(RowPath(slot: slot, relationship, end))
+    }
+
+    /// `tags.@count`, `orders.@sum.amount`; nil for other paths.
+    private func members(_ path: [String]) -> RowExpression? {
+        guard path.count == 2 || path.count == 3, case .toMany(let index)? = shape.property(path[0]) else { return nil }
+        let relationship = shape.relationships[index]
+        guard relationship.hasMembersOfItsOwn else { return nil }
+        if path[1] == "@count", path.count == 2 {
+            return RowMembers(shape, relationship, .count).map { .members($0) }
+        }
+        let destination: EntityShape = relationship.destination
+        guard path.count == 3, let function = MemberAggregate.Function(operator: path[1]),
+            case .slot(let slot)? = destination.property(path[2]), destination.slots[slot].isPersistent
+        else { return nil }
+        let kind = destination.slots[slot].kind
+        return RowMembers(shape, relationship, .aggregate(function, slot: slot, kind)).map { .members($0) }
     }
 
     private func constant(_ value: Operand) -> RowExpression? {
@@ -52,6 +72,12 @@ struct ExpressionCompiler {
     private static func arithmetic(
         _ operation: ColumnArithmetic, _ left: RowExpression, _ right: RowExpression
     ) -> RowExpression? {
+        if left.kind == .decimal || right.kind == .decimal {
+            guard operation.isExactOfDecimals, left.kind.isDecimalComputable, right.kind.isDecimalComputable else {
+                return nil
+            }
+            return .arithmetic(operation, left, right)
+        }
         guard left.kind.isComputable, right.kind.isComputable else { return nil }
         if operation.isBitwise, !left.kind.isInteger || !right.kind.isInteger { return nil }
         return .arithmetic(operation, left, right)

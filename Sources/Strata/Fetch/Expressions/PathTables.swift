@@ -1,31 +1,32 @@
 import Foundation
 import StrataLog
 
-/// The tables of the paths that a scan follows from its rows, each made when it is known to be worth it.
+/// The tables of the paths that a scan follows from its rows, and of their members, each made when it is known to be
+/// worth it.
 ///
 /// Several threads ask at a time: everything that changes is guarded by a lock.
 final class PathTables {
-    private final class Entry {
+    private final class Entry<Source: Equatable, Table> {
         private enum State {
             /// So many rows have been looked up one by one.
             case lookedUp(Int)
             /// Nil where there can be none.
-            case made(PathTable?)
+            case made(Table?)
         }
 
-        let path: RowPath
-        /// Of the destination.
+        let source: Source
+        /// How many objects are gone through to make the table.
         let objectCount: Int
         private let lock = NSLock()
         private var state = State.lookedUp(0)
 
-        init(_ path: RowPath, objectCount: Int) {
-            self.path = path
+        init(_ source: Source, objectCount: Int) {
+            self.source = source
             self.objectCount = objectCount
         }
 
         /// As ``PathTables/table(of:forRows:)``. Whoever comes while the table is made waits for it.
-        func table(forRows count: Int, make: () throws -> PathTable?) throws -> PathTable? {
+        func table(forRows count: Int, make: () throws -> Table?) throws -> Table? {
             try lock.withLock {
                 switch state {
                 case .made(let table): return table
@@ -43,7 +44,8 @@ final class PathTables {
         }
     }
 
-    private let entries: [Entry]
+    private let paths: [Entry<RowPath, PathTable>]
+    private let members: [Entry<RowMembers, MemberTable>]
     private let handle: StoreHandle
     private let snapshot: Snapshot
     private let control: RequestControl?
@@ -53,16 +55,28 @@ final class PathTables {
     /// How many objects of a destination can be gone through in the time in which one is looked up.
     private static let rowsPerLookUp = 4
 
-    init(_ paths: [RowPath], _ handle: StoreHandle, _ snapshot: Snapshot, _ control: RequestControl?) {
+    /// Nil where there is nothing to make tables of.
+    init?(_ expressions: [RowExpression], _ handle: StoreHandle, _ snapshot: Snapshot, _ control: RequestControl?) {
         self.handle = handle
         self.snapshot = snapshot
         self.control = control
-        var entries: [Entry] = []
-        for path in paths where !entries.contains(where: { $0.path == path }) {
-            let family = EntityNumbers(path.relationship.destination.family, in: handle.map)
-            entries.append(Entry(path, objectCount: family.rowCount(in: snapshot)))
+        func rowCount(_ shape: EntityShape) -> Int {
+            EntityNumbers(shape.family, in: handle.map).rowCount(in: snapshot)
         }
-        self.entries = entries
+        paths = Self.entries(expressions.flatMap(\.paths)) { rowCount($0.relationship.destination) }
+        // Going through members finds their owners; looking up an owner reads all of its members.
+        members = Self.entries(expressions.flatMap(\.members)) { rowCount($0.owner) }
+        if paths.isEmpty, members.isEmpty { return nil }
+    }
+
+    private static func entries<Source: Equatable, Table>(
+        _ sources: [Source], objectCount: (Source) -> Int
+    ) -> [Entry<Source, Table>] {
+        var entries: [Entry<Source, Table>] = []
+        for source in sources where !entries.contains(where: { $0.source == source }) {
+            entries.append(Entry(source, objectCount: objectCount(source)))
+        }
+        return entries
     }
 
     /// Why a table could not be made, if its reason is no error of the store.
@@ -73,12 +87,25 @@ final class PathTables {
     ///
     /// - Parameter count: how many rows follow the path now.
     func table(of path: RowPath, forRows count: Int) throws(StoreError) -> PathTable? {
-        guard let entry = entries.first(where: { $0.path == path }) else { return nil }
+        // Whoever works on a row group does not wait for a turn: others may wait for him.
+        try table(paths.first { $0.source == path }, count) {
+            try PathTable.make(path, handle, snapshot, ScanTurn(control, nil))
+        }
+    }
+
+    /// As above, of what is made of members.
+    func table(of members: RowMembers, forRows count: Int) throws(StoreError) -> MemberTable? {
+        try table(self.members.first { $0.source == members }, count) {
+            try MemberTable.make(members, handle, snapshot, ScanTurn(control, nil))
+        }
+    }
+
+    private func table<Source, Table>(
+        _ entry: Entry<Source, Table>?, _ count: Int, _ make: () throws -> Table?
+    ) throws(StoreError) -> Table? {
+        guard let entry else { return nil }
         do {
-            return try entry.table(forRows: count) {
-                // Whoever works on a row group does not wait for a turn: others may wait for him.
-                try PathTable.make(path, handle, snapshot, ScanTurn(control, nil))
-            }
+            return try entry.table(forRows: count, make: make)
         } catch {
             lock.withLock { failed = failed ?? error }
             throw error as? StoreError ?? StoreError(.cancelled, "the objects behind a relationship were not read")

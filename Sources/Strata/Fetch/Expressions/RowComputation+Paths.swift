@@ -51,8 +51,15 @@ extension RowComputation {
             steps.append(next)
             rest = next.rest
         }
-        guard case .slot(let slot, let kind) = rest else { preconditionFailure("no path to a slot") }
         var follower = PathFollower(steps, evaluator.handle.map, evaluator.snapshot)
+        if case .members(let members) = rest {
+            var reader = MemberReader(members, evaluator.handle, evaluator.snapshot)
+            return try column(members.kind) { row throws(StoreError) in
+                guard let found = try follower.end(from: references.reference(row)) else { return .null }
+                return try reader.value(of: found.ref)
+            }
+        }
+        guard case .slot(let slot, let kind) = rest else { preconditionFailure("no path to a slot or to members") }
         return try appending(kind) { row, builder throws(StoreError) in
             guard let found = try follower.end(from: references.reference(row)) else { return nil }
             let column = try found.block.column(slot)

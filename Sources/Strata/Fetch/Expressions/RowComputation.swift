@@ -18,12 +18,14 @@ struct RowComputation {
             let view = try part.column(slot)
             return view.externals == nil ? ComputedColumn(view) : try inLine(view, kind)
         case .path(let path): return try gather(path)
+        case .members(let members): return try aggregate(members)
         case .integer, .real: return try constant(expression)
         case .arithmetic(let operation, let left, let right):
-            if expression.kind == .int64 {
-                return try integers(operation, try integers(left), try integers(right))
+            switch expression.kind {
+            case .int64: return try integers(operation, try integers(left), try integers(right))
+            case .decimal: return try decimals(operation, try decimals(left), try decimals(right))
+            default: return try reals(operation, try reals(left), try reals(right))
             }
-            return try reals(operation, try reals(left), try reals(right))
         case .function(let function, let argument): return try call(function, argument)
         }
     }

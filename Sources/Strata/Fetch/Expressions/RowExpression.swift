@@ -4,6 +4,8 @@ indirect enum RowExpression: Equatable {
     case slot(Int, SlotKind)
     /// What lies behind a to-one relationship.
     case path(RowPath)
+    /// What lies behind a to-many relationship, taken together.
+    case members(RowMembers)
     case integer(Int64)
     case real(Double)
     case arithmetic(ColumnArithmetic, RowExpression, RowExpression)
@@ -13,9 +15,12 @@ indirect enum RowExpression: Equatable {
         switch self {
         case .slot(_, let kind): kind
         case .path(let path): path.rest.kind
+        case .members(let members): members.kind
         case .integer: .int64
         case .real: .double
-        case .arithmetic(_, let left, let right): left.kind.isInteger && right.kind.isInteger ? .int64 : .double
+        case .arithmetic(_, let left, let right):
+            left.kind == .decimal || right.kind == .decimal
+                ? .decimal : left.kind.isInteger && right.kind.isInteger ? .int64 : .double
         case .function(let function, let argument): function.kind(of: argument.kind)
         }
     }
@@ -31,7 +36,7 @@ indirect enum RowExpression: Equatable {
         switch self {
         case .slot(let slot, _): [slot]
         case .path(let path): [path.slot]
-        case .integer, .real: []
+        case .members, .integer, .real: []
         case .arithmetic(_, let left, let right): left.slots + right.slots
         case .function(_, let argument): argument.slots
         }
@@ -40,10 +45,20 @@ indirect enum RowExpression: Equatable {
     /// The relationships that are followed from the row itself.
     var paths: [RowPath] {
         switch self {
-        case .slot, .integer, .real: []
+        case .slot, .members, .integer, .real: []
         case .path(let path): [path]
         case .arithmetic(_, let left, let right): left.paths + right.paths
         case .function(_, let argument): argument.paths
+        }
+    }
+
+    /// What is made of the row's own members.
+    var members: [RowMembers] {
+        switch self {
+        case .slot, .path, .integer, .real: []
+        case .members(let members): [members]
+        case .arithmetic(_, let left, let right): left.members + right.members
+        case .function(_, let argument): argument.members
         }
     }
 
@@ -52,7 +67,8 @@ indirect enum RowExpression: Equatable {
         switch self {
         case .slot, .integer, .real: 1
         case .path(let path): 20 + path.rest.cost
-        case .arithmetic(_, let left, let right): 3 + left.cost + right.cost
+        case .members: 40
+        case .arithmetic(_, let left, let right): (kind == .decimal ? 30 : 3) + left.cost + right.cost
         case .function(let function, let argument): function.cost + argument.cost
         }
     }
@@ -89,6 +105,14 @@ enum ColumnArithmetic: String {
     case xor = "bitwiseXor:with:"
     case shiftLeft = "leftshift:by:"
     case shiftRight = "rightshift:by:"
+
+    /// Whether results of decimals are not rounded as long as their digits fit.
+    var isExactOfDecimals: Bool {
+        switch self {
+        case .add, .subtract, .multiply: true
+        case .divide, .remainder, .and, .or, .xor, .shiftLeft, .shiftRight: false
+        }
+    }
 
     /// Whether it is there for whole numbers only.
     var isBitwise: Bool {
@@ -145,6 +169,9 @@ enum ColumnFunction: String {
 }
 
 extension SlotKind {
+    /// Whether values can be taken for decimals: a float by its shortest notation.
+    var isDecimalComputable: Bool { self == .decimal || isComputable }
+
     /// Whether values are integers or floating point to expressions. Dates are: they count seconds.
     var isComputable: Bool {
         switch self {

@@ -96,7 +96,8 @@ extension StoreScan {
             scope.handle, scope.snapshot, choice.residual, root: search.root, plan.shape, entities: entities
         ).over([], choice.residual)
         var test = ResidualFilter(
-            scan, ColumnEvaluator(scope.handle, scope.snapshot, turn?.control), limit: limit, turn?.control)
+            scan, ColumnEvaluator(scope.handle, scope.snapshot, turn?.control, scan.tables(turn?.control)),
+            limit: limit, turn?.control)
         try choice.forEach(of: entities) { ref throws(StoreError) in try test.add(ref) }
         try test.finish()
         refs = test.matches

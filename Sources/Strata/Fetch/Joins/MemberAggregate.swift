@@ -51,17 +51,17 @@ struct MemberAggregate {
         }
     }
 
-    private var members = 0
-    private var total = Arithmetic.integer(0)
+    private(set) var count = 0
+    private(set) var sum = Arithmetic.integer(0)
     /// The least or the greatest value; null when there is none.
     private(set) var best = Value.null
 
     mutating func add(_ value: Value, _ function: Function) {
-        members += 1
+        count += 1
         switch (function, value) {
         case (_, .null): return
-        case (.sum, .integer(let value)), (.average, .integer(let value)): total = total + .integer(value)
-        case (.sum, .real(let value)), (.average, .real(let value)): total = total + .double(value)
+        case (.sum, .integer(let value)), (.average, .integer(let value)): sum = sum + .integer(value)
+        case (.sum, .real(let value)), (.average, .real(let value)): sum = sum + .double(value)
         case (.minimum, .integer(let new)):
             if case .integer(let old) = best, old <= new { return }
             best = value
@@ -79,11 +79,17 @@ struct MemberAggregate {
         }
     }
 
+    /// Takes in a member whose values nobody asks for.
+    mutating func addMember() { count += 1 }
+
+    /// 0 of no members.
+    var average: Double { count == 0 ? 0 : sum.doubleValue / Double(count) }
+
     /// What the operator gives; the aggregate of no members has its value, too.
     func result(_ function: Function, _ kind: SlotKind) -> Any? {
         switch function {
-        case .sum: return total.anyValue
-        case .average: return members == 0 ? 0 : total.doubleValue / Double(members)
+        case .sum: return sum.anyValue
+        case .average: return average
         case .minimum, .maximum:
             switch best {
             case .null: return nil

@@ -312,6 +312,16 @@ struct SemiJoinSearch {
     // MARK: Aggregates
 
     /// What an operator makes of each owner's members; owners without members are left out.
+    func memberAggregates(_ function: RowMembers.Function) throws -> KeyTable<MemberAggregate> {
+        if case .aggregate(let function, let slot, let kind) = function {
+            return try aggregates(function, slot, kind, nil)
+        }
+        var aggregates = KeyTable<MemberAggregate>(rows: owners.rowCount)
+        for owner in try ownerKeys(nil) { aggregates.update(owner, from: MemberAggregate()) { $0.addMember() } }
+        return aggregates
+    }
+
+    /// What an operator makes of each owner's members; owners without members are left out.
     private func aggregates(
         _ function: MemberAggregate.Function, _ slot: Int, _ kind: SlotKind, _ links: KnownLinks?
     ) throws -> KeyTable<MemberAggregate> {

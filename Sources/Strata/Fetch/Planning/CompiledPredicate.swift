@@ -66,13 +66,13 @@ struct CompiledPredicate {
             }
         }
 
-        /// The relationships that are followed from the rows.
-        var paths: [RowPath] {
+        /// What is computed of the rows.
+        var computed: [RowExpression] {
             switch self {
             case .constant, .join, .interpreted, .test: []
-            case .computed(let condition): condition.columns.flatMap(\.paths)
-            case .all(let nodes), .any(let nodes): nodes.flatMap(\.paths)
-            case .not(let node): node.paths
+            case .computed(let condition): condition.columns
+            case .all(let nodes), .any(let nodes): nodes.flatMap(\.computed)
+            case .not(let node): node.computed
             }
         }
 

@@ -135,11 +135,8 @@ struct PredicateCompiler {
         return .join(SemiJoin(shape.relationships[index], .constant(true), .owner(test), nullResult: false))
     }
 
-    /// Whether all members are of the destination and its subentities: an inverse of a parent entity's is shared with
-    /// others.
     func isUsable(_ relationship: RelationshipShape) -> Bool {
-        guard handle.map.holds(relationship.destination) else { return false }
-        return relationship.inverse.map { $0.declaringName == relationship.destination.name } ?? true
+        handle.map.holds(relationship.destination) && relationship.hasMembersOfItsOwn
     }
 
     /// A comparison of the object itself.
@@ -193,4 +190,10 @@ struct PredicateCompiler {
     func relationship(_ slot: Int) -> RelationshipShape { shape.relationships[shape.slots[slot].relationshipIndex] }
 
     func destination(_ slot: Int) -> EntityShape { relationship(slot).destination }
+}
+
+extension RelationshipShape {
+    /// Whether all members are of the destination and its subentities: an inverse of a parent entity's is shared with
+    /// others.
+    var hasMembersOfItsOwn: Bool { inverse.map { $0.declaringName == destination.name } ?? true }
 }

@@ -63,11 +63,15 @@ struct AggregateState {
     }
 
     /// What a function over a column came to.
-    init(_ function: Aggregate.Function, count: Int, total: Arithmetic = .integer(0), best: Any? = nil) {
+    init(
+        _ function: Aggregate.Function, count: Int, total: Arithmetic = .integer(0), best: Any? = nil,
+        values: [Any] = []
+    ) {
         self.function = function
         self.count = count
         self.total = total
         self.best = best
+        self.values = values
     }
 
     /// Takes a row's value in. Says whether it is the new extreme of `min:` or `max:`.

@@ -9,6 +9,8 @@ final class RowProjection {
     private enum Source {
         /// An attribute of the row, or of the object behind some relationships.
         case stored(slot: Int, SlotKind, NSAttributeDescription?)
+        /// What is computed by columns, by its place among these; by the interpreter where they cannot tell.
+        case computed(Int, NSExpression, NSAttributeType)
         /// What the interpreter computes.
         case expression(NSExpression, NSAttributeType)
     }
@@ -18,6 +20,7 @@ final class RowProjection {
     private let sources: [Source]
     /// Of each column.
     private var followers: [PathFollower]
+    private var columns: ProjectedColumns?
     private var row: RowSource?
     /// Of the dictionary that is being made.
     private var keys: [NSObject] = []
@@ -27,18 +30,21 @@ final class RowProjection {
         self.scope = scope
         let compiler = ExpressionCompiler(shape: shape)
         names = columns.map { $0.name as NSString }
-        var (sources, followers) = ([Source](), [PathFollower]())
+        var (sources, followers, computed) = ([Source](), [PathFollower](), [RowExpression]())
         for column in columns {
             var steps: [RowPath] = []
-            if case .keyPath = column.expression.form, let compiled = compiler.compile(column.expression),
-                let stored = Self.stored(compiled, shape, column, &steps)
-            {
+            let compiled = compiler.compile(column.expression)
+            if let compiled, let stored = Self.stored(compiled, shape, column, &steps) {
                 sources.append(stored)
+            } else if let compiled, compiled.kind != .toOne, compiled.kind != .transformable {
+                sources.append(.computed(computed.count, column.expression, column.type))
+                computed.append(compiled)
             } else {
                 sources.append(.expression(column.expression, column.type))
             }
             followers.append(PathFollower(steps, scope.handle.map, scope.snapshot))
         }
+        self.columns = computed.isEmpty ? nil : ProjectedColumns(computed, shape, scope)
         self.sources = sources
         self.followers = followers
     }
@@ -59,10 +65,27 @@ final class RowProjection {
         return .stored(slot: slot, kind, owner.slots[slot].attribute)
     }
 
-    /// Null is left out.
+    /// The dictionaries of some rows, in their order; those of rows that are gone are left out. Null is left out of
+    /// each.
     ///
-    /// - Throws: the error of a row or a value that cannot be read.
-    func dictionary(_ row: Row, _ shape: EntityShape) throws(StoreError) -> NSDictionary {
+    /// - Throws: the error of a row or a value that cannot be read; why the request should stop.
+    func dictionaries(_ refs: ArraySlice<ObjectRef>, _ pace: inout TurnPace) throws -> [NSDictionary] {
+        try columns?.compute(refs)
+        var results: [NSDictionary] = []
+        results.reserveCapacity(refs.count)
+        for (position, ref) in refs.enumerated() {
+            try pace.step()
+            guard let row = try scope.rows.row(ref), let shape = scope.handle.map.shape(row.block.entity) else {
+                continue
+            }
+            results.append(try dictionary(row, shape, position))
+            try scope.check()
+        }
+        return results
+    }
+
+    /// - Parameter position: of the row among those that were computed together.
+    private func dictionary(_ row: Row, _ shape: EntityShape, _ position: Int) throws(StoreError) -> NSDictionary {
         keys.removeAll(keepingCapacity: true)
         objects.removeAll(keepingCapacity: true)
         for index in sources.indices {
@@ -72,10 +95,14 @@ final class RowProjection {
                     let value = try object(end, slot, kind, attribute)
                 else { continue }
                 objects.append(value)
+            case .computed(let column, let expression, let type):
+                let known = columns?.value(column, at: position)
+                guard let value = known.map({ converted($0, to: type) }) ?? interpreted(expression, type, row, shape)
+                else { continue }
+                objects.append(value)
             case .expression(let expression, let type):
-                let context = EvaluationContext(object: source(row, shape), bindings: nil)
-                guard let value = ResultConversion.convert(expression.evaluate(context), to: type) else { continue }
-                objects.append(value as AnyObject)
+                guard let value = interpreted(expression, type, row, shape) else { continue }
+                objects.append(value)
             }
             keys.append(names[index])
         }
@@ -84,6 +111,17 @@ final class RowProjection {
                 NSDictionary(objects: objects.baseAddress, forKeys: keys.baseAddress, count: keys.count)
             }
         }
+    }
+
+    private func interpreted(
+        _ expression: NSExpression, _ type: NSAttributeType, _ row: Row, _ shape: EntityShape
+    ) -> AnyObject? {
+        let context = EvaluationContext(object: source(row, shape), bindings: nil)
+        return converted(expression.evaluate(context), to: type)
+    }
+
+    private func converted(_ value: Any?, to type: NSAttributeType) -> AnyObject? {
+        ResultConversion.convert(value, to: type).map { $0 as AnyObject }
     }
 
     private func source(_ row: Row, _ shape: EntityShape) -> RowSource {
@@ -139,13 +177,9 @@ extension FetchExecutor {
         var results: [NSDictionary] = []
         results.reserveCapacity(refs.count)
         do {
-            for ref in refs {
-                try pace.step()
-                guard let row = try scope.rows.row(ref), let shape = store.handle.map.shape(row.block.entity) else {
-                    continue
-                }
-                results.append(try projection.dictionary(row, shape))
-                try scope.check()
+            for start in stride(from: 0, to: refs.count, by: ProjectedColumns.rowsMaximum) {
+                let end = min(start + ProjectedColumns.rowsMaximum, refs.count)
+                results += try projection.dictionaries(refs[start..<end], &pace)
             }
         } catch let error as StoreError {
             throw scope.failure(error)

@@ -6,9 +6,9 @@ struct ColumnAggregate {
     private let function: Aggregate.Function
     /// Nil for the rows themselves.
     let column: RowExpression?
-    /// How values are added up or compared.
+    /// How values are added up, compared or told apart.
     private enum Domain {
-        case none, integers, reals, decimals, texts
+        case none, integers, reals, decimals, bytes
     }
     private let domain: Domain
     /// By group: values that are not null, and their sum or extreme.
@@ -16,20 +16,29 @@ struct ColumnAggregate {
     private var integers: [Int64] = []
     private var reals: [Double] = []
     private var decimals: [ColumnDecimal] = []
-    private var texts: [[UInt8]] = []
+    private var bytes: [[UInt8]] = []
+    /// All values, for functions that need them; empty for others.
+    private var lists: [[Any]] = []
+    /// Nil where a value counts each time.
+    private var distinct: DistinctValues?
 
     init(_ function: ColumnGrouping.Function) {
         self.function = function.function
         column = function.column
+        distinct = function.isDistinct ? DistinctValues() : nil
         domain =
             switch function.column?.kind {
-            case _ where function.function == .count: .none
+            case nil: .none
+            case _ where function.function == .count && !function.isDistinct: .none
             case .bool?, .int16?, .int32?, .int64?: .integers
             case .decimal?: .decimals
-            case .string?: .texts
-            default: .reals
+            case .float?, .double?, .date?: .reals
+            default: .bytes
             }
     }
+
+    /// Whether it looks at values that may lie out of line.
+    var readsBytes: Bool { domain == .bytes || domain == .decimals }
 
     /// Makes room for new groups.
     mutating func resize(_ count: Int) {
@@ -40,8 +49,9 @@ struct ColumnAggregate {
             case .integers: integers.append(0)
             case .reals: reals.append(0)
             case .decimals: decimals.append(.zero)
-            case .texts: texts.append([])
+            case .bytes: bytes.append([])
             }
+            if function.needsAllValues { lists.append([]) }
         }
     }
 
@@ -57,21 +67,25 @@ struct ColumnAggregate {
             for group in groups { counts[Int(group)] += 1 }
             return
         }
-        if function == .count {
+        if case .none = domain {
             for (row, group) in zip(rows, groups) where !view.isNull(Int(row)) { counts[Int(group)] += 1 }
             return
         }
         switch column.kind {
         case .decimal: try addDecimals(view, rows, groups)
-        case .string: addTexts(view, rows, groups)
         case .bool: try addIntegers(view, rows, groups) { view.bool($0) ? 1 : 0 }
         case .int16: try addIntegers(view, rows, groups) { Int64(view.int16($0)) }
         case .int32: try addIntegers(view, rows, groups) { Int64(view.int32($0)) }
         case .int64: try addIntegers(view, rows, groups) { view.int64($0) }
         case .float: try addReals(view, rows, groups) { Double(view.float($0)) }
-        default: try addReals(view, rows, groups) { view.double($0) }
+        case .double, .date: try addReals(view, rows, groups) { view.double($0) }
+        case .uuid:
+            addBytes(view, rows, groups) { row, body in withUnsafeBytes(of: view.uuid(row), body) }
+        default: addBytes(view, rows, groups) { row, body in body(view.bytes(row)) }
         }
     }
+
+    // MARK: Integers
 
     @inline(__always)
     private mutating func addIntegers(
@@ -81,16 +95,36 @@ struct ColumnAggregate {
         for index in 0..<rows.count {
             let row = Int(rows[index])
             if view.isNull(row) { continue }
-            try add(load(row), count: 1, to: Int(groups[index]))
+            let (value, group) = (load(row), Int(groups[index]))
+            if distinct?.insert(UInt64(bitPattern: value), group: group) == false { continue }
+            try add(value, count: 1, to: group)
         }
     }
+
+    @inline(__always)
+    private mutating func add(_ value: Int64, count: Int, to group: Int) throws {
+        let isFirst = counts[group] == 0
+        counts[group] += count
+        switch function {
+        case .min: if isFirst || value < integers[group] { integers[group] = value }
+        case .max: if isFirst || value > integers[group] { integers[group] = value }
+        case .sum, .average:
+            let (sum, overflow) = integers[group].addingReportingOverflow(value)
+            if overflow { throw NotCompiled() }
+            integers[group] = sum
+        case .count: break
+        case .median, .mode, .standardDeviation: lists[group].append(boxed(value))
+        }
+    }
+
+    // MARK: Reals
 
     @inline(__always)
     private mutating func addReals(
         _ view: ColumnView, _ rows: UnsafeBufferPointer<Int32>, _ groups: UnsafeBufferPointer<Int32>,
         _ load: (Int) -> Double
     ) throws {
-        if function != .min, function != .max, view.nulls == nil {
+        if function.addsUp, distinct == nil, view.nulls == nil {
             counts.withUnsafeMutableBufferPointer { counts in
                 reals.withUnsafeMutableBufferPointer { reals in
                     for index in 0..<rows.count {
@@ -105,21 +139,12 @@ struct ColumnAggregate {
         for index in 0..<rows.count {
             let row = Int(rows[index])
             if view.isNull(row) { continue }
-            try add(load(row), count: 1, to: Int(groups[index]))
-        }
-    }
-
-    @inline(__always)
-    private mutating func add(_ value: Int64, count: Int, to group: Int) throws {
-        let isFirst = counts[group] == 0
-        counts[group] += count
-        switch function {
-        case .min: if isFirst || value < integers[group] { integers[group] = value }
-        case .max: if isFirst || value > integers[group] { integers[group] = value }
-        default:
-            let (sum, overflow) = integers[group].addingReportingOverflow(value)
-            if overflow { throw NotCompiled() }
-            integers[group] = sum
+            let (value, group) = (load(row), Int(groups[index]))
+            if distinct != nil {
+                let code = try GroupedColumns.code(value)
+                if distinct?.insert(code, group: group) == false { continue }
+            }
+            try add(value, count: 1, to: group)
         }
     }
 
@@ -131,16 +156,25 @@ struct ColumnAggregate {
         case .min, .max:
             if value.isNaN { throw NotCompiled() }
             if isFirst || (function == .min ? value < reals[group] : value > reals[group]) { reals[group] = value }
-        default: reals[group] += value
+        case .sum, .average: reals[group] += value
+        case .count: break
+        case .median, .mode, .standardDeviation: lists[group].append(boxed(value))
         }
     }
+
+    // MARK: Decimals
 
     private mutating func addDecimals(
         _ view: ColumnView, _ rows: UnsafeBufferPointer<Int32>, _ groups: UnsafeBufferPointer<Int32>
     ) throws {
         for index in 0..<rows.count where !view.isNull(Int(rows[index])) {
             guard let value = ColumnDecimal(view.bytes(Int(rows[index]))) else { throw NotCompiled() }
-            try add(value, count: 1, to: Int(groups[index]))
+            let group = Int(groups[index])
+            if distinct != nil {
+                let isNew = value.withCanonicalBytes { distinct?.insert($0, group: group) }
+                if isNew == false { continue }
+            }
+            try add(value, count: 1, to: group)
         }
     }
 
@@ -150,45 +184,96 @@ struct ColumnAggregate {
         switch function {
         case .min: if isFirst || ColumnDecimal.order(value, decimals[group]) < 0 { decimals[group] = value }
         case .max: if isFirst || ColumnDecimal.order(value, decimals[group]) > 0 { decimals[group] = value }
-        default:
+        case .sum, .average:
             guard let sum = ColumnDecimal.sum(decimals[group], value) else { throw NotCompiled() }
             decimals[group] = sum
+        case .count: break
+        case .median, .mode, .standardDeviation: lists[group].append(boxed(value))
         }
     }
 
-    private mutating func addTexts(
-        _ view: ColumnView, _ rows: UnsafeBufferPointer<Int32>, _ groups: UnsafeBufferPointer<Int32>
+    // MARK: Bytes
+
+    @inline(__always)
+    private mutating func addBytes(
+        _ view: ColumnView, _ rows: UnsafeBufferPointer<Int32>, _ groups: UnsafeBufferPointer<Int32>,
+        _ withBytes: (Int, (UnsafeRawBufferPointer) -> Void) -> Void
     ) {
         for index in 0..<rows.count where !view.isNull(Int(rows[index])) {
-            add(view.bytes(Int(rows[index])), count: 1, to: Int(groups[index]))
+            let group = Int(groups[index])
+            withBytes(Int(rows[index])) { bytes in
+                if distinct?.insert(bytes, group: group) != false { add(bytes, count: 1, to: group) }
+            }
         }
     }
 
     private mutating func add(_ value: UnsafeRawBufferPointer, count: Int, to group: Int) {
         let isFirst = counts[group] == 0
         counts[group] += count
-        let order = isFirst ? 0 : texts[group].withUnsafeBytes { StringMatching.order(value, $0) }
-        if isFirst || (function == .min ? order < 0 : order > 0) { texts[group] = Array(value) }
-    }
-
-    /// Takes in what another has of one group; its rows come later.
-    mutating func merge(_ other: ColumnAggregate, _ theirs: Int, into group: Int) throws {
-        let count = other.counts[theirs]
-        if count == 0 { return }
-        switch domain {
-        case .none: counts[group] += count
-        case .integers: try add(other.integers[theirs], count: count, to: group)
-        case .reals: try add(other.reals[theirs], count: count, to: group)
-        case .decimals: try add(other.decimals[theirs], count: count, to: group)
-        case .texts: other.texts[theirs].withUnsafeBytes { add($0, count: count, to: group) }
+        switch function {
+        case .min, .max:
+            let order = isFirst ? 0 : bytes[group].withUnsafeBytes { StringMatching.order(value, $0) }
+            if isFirst || (function == .min ? order < 0 : order > 0) { bytes[group] = Array(value) }
+        case .median, .mode, .standardDeviation: lists[group].append(String(decoding: value, as: UTF8.self))
+        case .count, .sum, .average: break
         }
     }
 
+    // MARK: Merging
+
+    /// Takes in what another has, whose rows come later.
+    ///
+    /// - Parameter groups: which of these groups is each of the other one's.
+    mutating func merge(_ other: ColumnAggregate, _ groups: [Int]) throws {
+        if let values = other.distinct { return try merge(values, groups) }
+        for (theirs, group) in groups.enumerated() {
+            let count = other.counts[theirs]
+            if count == 0 { continue }
+            if function.needsAllValues {
+                lists[group] += other.lists[theirs]
+                counts[group] += count
+                continue
+            }
+            switch domain {
+            case .none: counts[group] += count
+            case .integers: try add(other.integers[theirs], count: count, to: group)
+            case .reals: try add(other.reals[theirs], count: count, to: group)
+            case .decimals: try add(other.decimals[theirs], count: count, to: group)
+            case .bytes: other.bytes[theirs].withUnsafeBytes { add($0, count: count, to: group) }
+            }
+        }
+    }
+
+    /// What is new of some values counts.
+    private mutating func merge(_ values: DistinctValues, _ groups: [Int]) throws {
+        for index in 0..<values.count {
+            let (theirs, code) = values[index]
+            let group = groups[theirs]
+            switch domain {
+            case .none: break
+            case .integers:
+                if distinct?.insert(code, group: group) == false { continue }
+                try add(Int64(bitPattern: code), count: 1, to: group)
+            case .reals:
+                if distinct?.insert(code, group: group) == false { continue }
+                try add(Double(bitPattern: code), count: 1, to: group)
+            case .decimals, .bytes:
+                try values.withBytes(code) { bytes in
+                    if distinct?.insert(bytes, group: group) == false { return }
+                    guard domain == .decimals else { return add(bytes, count: 1, to: group) }
+                    guard let value = ColumnDecimal(bytes) else { throw NotCompiled() }
+                    try add(value, count: 1, to: group)
+                }
+            }
+        }
+    }
+
+    // MARK: Results
+
     /// Whether the other one's sums and counts are the same.
     func addsUpAs(_ other: ColumnAggregate) -> Bool {
-        guard column == other.column else { return false }
-        let sums: [Aggregate.Function] = [.sum, .average]
-        return function == other.function || sums.contains(function) && sums.contains(other.function)
+        guard column == other.column, (distinct == nil) == (other.distinct == nil) else { return false }
+        return function == other.function || function.addsUp && other.function.addsUp
     }
 
     /// The function as the interpreter keeps it.
@@ -197,10 +282,11 @@ struct ColumnAggregate {
     func state(_ group: Int, of function: Aggregate.Function) -> AggregateState {
         let count = counts[group]
         switch function {
+        case .count: return AggregateState(function, count: count)
         case .min, .max: return AggregateState(function, count: count, best: count > 0 ? best(group) : nil)
         case .sum, .average:
             return AggregateState(function, count: count, total: count > 0 ? total(group) : .integer(0))
-        default: return AggregateState(function, count: count)
+        case .median, .mode, .standardDeviation: return AggregateState(function, count: count, values: lists[group])
         }
     }
 
@@ -212,17 +298,44 @@ struct ColumnAggregate {
         }
     }
 
-    private func best(_ group: Int) -> Any? {
+    private func best(_ group: Int) -> Any {
+        switch domain {
+        case .integers: boxed(integers[group])
+        case .decimals: boxed(decimals[group])
+        case .bytes: String(decoding: bytes[group], as: UTF8.self)
+        case .reals, .none: boxed(reals[group])
+        }
+    }
+
+    private func boxed(_ value: Int64) -> Any {
         switch column?.kind {
-        case .decimal?: NSDecimalNumber(decimal: decimals[group].decimal)
-        case .string?: String(decoding: texts[group], as: UTF8.self)
-        case .bool?: NSNumber(value: integers[group] != 0)
-        case .int16?: NSNumber(value: Int16(truncatingIfNeeded: integers[group]))
-        case .int32?: NSNumber(value: Int32(truncatingIfNeeded: integers[group]))
-        case .int64?: NSNumber(value: integers[group])
-        case .float?: NSNumber(value: Float(reals[group]))
-        case .date?: Date(timeIntervalSinceReferenceDate: reals[group])
-        default: NSNumber(value: reals[group])
+        case .bool?: NSNumber(value: value != 0)
+        case .int16?: NSNumber(value: Int16(truncatingIfNeeded: value))
+        case .int32?: NSNumber(value: Int32(truncatingIfNeeded: value))
+        default: NSNumber(value: value)
+        }
+    }
+
+    private func boxed(_ value: Double) -> Any {
+        switch column?.kind {
+        case .float?: NSNumber(value: Float(value))
+        case .date?: Date(timeIntervalSinceReferenceDate: value)
+        default: NSNumber(value: value)
+        }
+    }
+
+    private func boxed(_ value: ColumnDecimal) -> Any { NSDecimalNumber(decimal: value.decimal) }
+}
+
+extension Aggregate.Function {
+    /// Whether it is made of a sum and a count.
+    fileprivate var addsUp: Bool { self == .sum || self == .average }
+
+    /// Whether it goes by all values together.
+    fileprivate var needsAllValues: Bool {
+        switch self {
+        case .median, .mode, .standardDeviation: true
+        case .sum, .count, .min, .max, .average: false
         }
     }
 }

@@ -96,13 +96,17 @@ final class ColumnChunkBuilder {
     }
 
     /// Takes in one row's bytes. False when the text gets too long.
-    func append(_ bytes: [UInt8]) -> Bool {
+    func append(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { append($0) } }
+
+    func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         precondition(width == 0 && count < rowCount, "rows out of range")
         let needed = heapCount + bytes.count
         guard needed <= heapCapacity || grow(max(needed, min(heapCapacity * 2, Self.heapMaximumBytes))) else {
             return false
         }
-        if let heap { (heap + heapCount).copyMemory(from: bytes, byteCount: bytes.count) }
+        if let heap, let start = bytes.baseAddress {
+            (heap + heapCount).copyMemory(from: start, byteCount: bytes.count)
+        }
         heapCount += bytes.count
         values.assumingMemoryBound(to: UInt32.self)[count + 1] = UInt32(heapCount)
         count += 1

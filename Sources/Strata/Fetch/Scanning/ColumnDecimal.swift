@@ -22,6 +22,16 @@ struct ColumnDecimal {
         (magnitude, isNegative, exponent) = (parts.magnitude, parts.isNegative, parts.exponent)
     }
 
+    init(_ value: Int64) {
+        self.init(magnitude: UInt128(value.magnitude), isNegative: value < 0, exponent: 0)
+    }
+
+    /// The decimal that the shortest notation of a number says; nil for what is no number.
+    init?(shortest value: Double) {
+        guard value.isFinite, let decimal = Decimal(string: value.description) else { return nil }
+        self.init(decimal)
+    }
+
     /// Nil for what is no number.
     init?(_ value: Decimal) {
         guard let stored = DecimalCoding.encode(value).withUnsafeBytes({ ColumnDecimal($0) }) else { return nil }
@@ -123,6 +133,20 @@ struct ColumnDecimal {
         return a >= b
             ? ColumnDecimal(magnitude: a - b, isNegative: left.isNegative, exponent: exponent)
             : ColumnDecimal(magnitude: b - a, isNegative: right.isNegative, exponent: exponent)
+    }
+
+    var negated: ColumnDecimal {
+        magnitude == 0 ? self : ColumnDecimal(magnitude: magnitude, isNegative: !isNegative, exponent: exponent)
+    }
+
+    /// The exact product; nil where it has more digits than are kept.
+    static func product(_ left: ColumnDecimal, _ right: ColumnDecimal) -> ColumnDecimal? {
+        if left.magnitude == 0 || right.magnitude == 0 { return .zero }
+        let (magnitude, overflow) = left.magnitude.multipliedReportingOverflow(by: right.magnitude)
+        let exponent = left.exponent + right.exponent
+        // Foundation's significands hold 38 digits of any value.
+        guard !overflow, magnitude < powers[38], Int8(exactly: exponent) != nil else { return nil }
+        return ColumnDecimal(magnitude: magnitude, isNegative: left.isNegative != right.isNegative, exponent: exponent)
     }
 
     /// The magnitude in units of a smaller exponent.

@@ -15,6 +15,8 @@ struct ColumnGrouping {
         let function: Aggregate.Function
         /// Nil for the rows themselves, which are counted.
         let column: RowExpression?
+        /// Whether a value that several rows of a group have counts once.
+        let isDistinct: Bool
     }
 
     let groups: [Column]
@@ -77,19 +79,21 @@ struct ColumnGrouping {
     }
 
     private static func function(_ aggregate: Aggregate, _ compiler: ExpressionCompiler) -> Function? {
-        if aggregate.isDistinct { return nil }
+        let isExtreme = aggregate.function == .min || aggregate.function == .max
+        // An extreme is the same whether its values count once or each time.
+        let isDistinct = aggregate.isDistinct && !isExtreme
         if aggregate.function == .count, case .evaluatedObject = aggregate.argument.form {
-            return Function(function: .count, column: nil)
+            // No row is another one.
+            return Function(function: .count, column: nil, isDistinct: false)
         }
         guard let column = compiler.compile(aggregate.argument) else { return nil }
         let isKnown =
             switch (aggregate.function, column.kind) {
-            case (.median, _), (.mode, _), (.standardDeviation, _), (_, .transformable), (_, .toOne): false
-            case (.count, _): true
-            case (.sum, .decimal), (.average, .decimal), (.min, .decimal), (.max, .decimal): true
-            case (.min, .string), (.max, .string): true
-            case (.sum, let kind), (.average, let kind), (.min, let kind), (.max, let kind): kind.isComputable
+            case (_, .transformable), (_, .toOne): false
+            case (.count, _), (_, .decimal): true
+            case (.min, .string), (.max, .string), (.mode, .string): true
+            case (_, let kind): kind.isComputable
             }
-        return isKnown ? Function(function: aggregate.function, column: column) : nil
+        return isKnown ? Function(function: aggregate.function, column: column, isDistinct: isDistinct) : nil
     }
 }

@@ -11,12 +11,17 @@ struct ColumnPair: Sendable {
         case numbers
         case texts
         case uuids
+        /// A decimal, and a decimal or any number.
+        case decimals
 
         /// Nil for kinds that only the interpreter compares.
         init?(_ left: SlotKind, _ right: SlotKind) {
             switch (left, right) {
             case (.string, .string): self = .texts
             case (.uuid, .uuid): self = .uuids
+            case (.decimal, _) where right.isDecimalComputable && right != .date,
+                (_, .decimal) where left.isDecimalComputable && left != .date:
+                self = .decimals
             case _ where left.isInteger && right.isInteger: self = .integers
             case _ where left.isExactAsDouble && right.isExactAsDouble: self = .reals
             case _ where left.isComputable && right.isComputable: self = .numbers
@@ -40,7 +45,7 @@ struct ColumnPair: Sendable {
     }
 
     /// What comparing a row costs, roughly in nanoseconds.
-    var cost: Int { domain == .texts ? 20 : 3 }
+    var cost: Int { domain == .texts || domain == .decimals ? 20 : 3 }
 
     /// Whether a row satisfies it, of anything but texts.
     ///
@@ -52,6 +57,12 @@ struct ColumnPair: Sendable {
         case .reals: relation.holds(left.real(row, leftKind), right.real(row, kind))
         case .numbers: relation.holds(left, leftKind, right, kind, row)
         case .uuids: relation.holds(Self.order(left.uuid(row), right.uuid(row)))
+        case .decimals:
+            if let left = ColumnDecimal(left, row, leftKind), let right = ColumnDecimal(right, row, kind) {
+                relation.holds(ColumnDecimal.order(left, right))
+            } else {
+                relation == .notEqual
+            }
         case .texts: preconditionFailure("texts are compared by their bytes")
         }
     }

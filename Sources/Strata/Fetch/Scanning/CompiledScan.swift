@@ -117,7 +117,7 @@ struct CompiledScan {
         _ pace: Pace = .careful, _ turn: ScanTurn?, make: (ScannedRowGroup) throws -> Part,
         take: (Part) throws -> Bool
     ) throws {
-        let tables = pathTables(turn?.control)
+        let tables = tables(turn?.control)
         var cutter = RowGroupCutter()
         var wave: [[RowRun]] = []
         var waveRows = 0
@@ -164,9 +164,9 @@ struct CompiledScan {
     }
 
     /// What lies behind the relationships that are followed; nil when none is.
-    private func pathTables(_ control: RequestControl?) -> PathTables? {
-        let paths = predicate.program.paths + columns.flatMap(\.paths)
-        return paths.isEmpty ? nil : PathTables(paths, handle, snapshot, control)
+    /// Of what lies behind relationships; nil where nothing is asked of it.
+    func tables(_ control: RequestControl?) -> PathTables? {
+        PathTables(predicate.program.computed + columns, handle, snapshot, control)
     }
 
     /// Works on some row groups. False when no more are wanted.

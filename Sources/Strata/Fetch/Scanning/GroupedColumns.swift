@@ -63,8 +63,8 @@ struct GroupedColumns {
                     for aggregate in aggregates.indices {
                         aggregates[aggregate].resize(table.count)
                         let column = try aggregates[aggregate].column.map { expression in
-                            // Of what lies out of line, only texts are looked at.
-                            if let slot = expression.plainSlot, expression.kind != .string {
+                            // Values that lie out of line are counted where they are, unless they are looked at.
+                            if let slot = expression.plainSlot, !aggregates[aggregate].readsBytes {
                                 return ComputedColumn(try part.column(slot))
                             }
                             return try rowGroup.column(expression, ofPart: index)
@@ -198,8 +198,10 @@ struct GroupedColumns {
         }
     }
 
-    /// Zeros of both signs are one group and what is no number is one each: the interpreter knows how to show them.
-    private static func code(_ value: Double) throws -> UInt64 {
+    /// Zeros of both signs are one value and what is no number is one each: the interpreter knows how to show them.
+    ///
+    /// - Throws: `NotCompiled` for these.
+    static func code(_ value: Double) throws -> UInt64 {
         if value.isNaN || value == 0 && value.sign == .minus { throw NotCompiled() }
         return value.bitPattern
     }
@@ -208,6 +210,8 @@ struct GroupedColumns {
 
     /// Takes in what a later row group found.
     mutating func merge(_ other: GroupedColumns) throws {
+        var groups: [Int] = []
+        groups.reserveCapacity(other.table.count)
         for theirs in 0..<other.table.count {
             var key = Array(other.table.codes(of: theirs))
             let nulls = other.table.nulls[theirs]
@@ -215,15 +219,17 @@ struct GroupedColumns {
             where column.kind.isGroupedByBytes && nulls >> UInt64(index) & 1 == 0 {
                 key[index] = other.strings[index].withString(Int(key[index])) { UInt64(strings[index].insert($0)) }
             }
-            let group = key.withUnsafeBufferPointer { table.find($0, nulls: nulls) }
-            if grouping.isOrderedByKey {
-                addKeys(count: table.count)
+            groups.append(key.withUnsafeBufferPointer { table.find($0, nulls: nulls) })
+        }
+        if grouping.isOrderedByKey {
+            addKeys(count: table.count)
+            for (theirs, group) in groups.enumerated() {
                 firstKeys[group] = min(firstKeys[group], other.firstKeys[theirs])
             }
-            for index in aggregates.indices {
-                aggregates[index].resize(table.count)
-                try aggregates[index].merge(other.aggregates[index], theirs, into: group)
-            }
+        }
+        for index in aggregates.indices {
+            aggregates[index].resize(table.count)
+            try aggregates[index].merge(other.aggregates[index], groups)
         }
     }
 

@@ -47,14 +47,25 @@ struct PlanRequests {
         ["bool", "-date", "string"], ["-bool", "date", "-string"], ["int32"], ["-int64", "string"], ["-date"],
         ["owner.title", "int16"], ["-owner.boss.rank"], ["parent.int16", "serial"], ["-serial"], ["uuid", "serial"],
         ["decimal", "-float"], ["-uuid", "-bool"], ["int64Twin"], ["owner", "int64"], ["-owner"], ["data"], ["uri"],
-        ["-decimalTwin"], ["parent.decimal", "-serial"],
+        ["-decimalTwin"], ["parent.decimal", "-serial"], ["tags.@count", "serial"], ["-children.@count", "int16"],
+        ["tags.@max.weight", "-serial"], ["-tags.@sum.score", "serial"], ["owner.things.@count", "serial"],
+        ["-children.@min.date"], ["children.@max.float", "serial"], ["-tags.@avg.weight", "-serial"],
     ]
 
     private func order(_ entity: String, _ random: inout SeededGenerator) -> [NSSortDescriptor] {
         var names: [String]
         switch entity {
-        case "Owner": names = [["title"], ["-rank", "title"], ["boss.title", "rank"], ["-title"]][random.below(4)]
-        case "Tag": names = [["-weight", "name"], ["weight", "-name"], ["score"], ["name"]][random.below(4)]
+        case "Owner":
+            names =
+                [
+                    ["title"], ["-rank", "title"], ["boss.title", "rank"], ["-title"], ["-things.@count", "title"],
+                    ["boss.staff.@count", "-rank"],
+                ][random.below(6)]
+        case "Tag":
+            names =
+                [
+                    ["-weight", "name"], ["weight", "-name"], ["score"], ["name"], ["things.@avg.int16", "name"],
+                ][random.below(5)]
         default: names = Self.orders[random.below(Self.orders.count)]
         }
         if entity != "Owner", entity != "Tag", random.chance(0.3) {
@@ -87,10 +98,19 @@ struct PlanRequests {
         "min:(string)", "sum:(bool)", "max:(int16) - min:(int16)", "sum:(int16 + 1)", "median:(int32)",
         "stddev:(int16)",
         "count:(owner)", "sum:(decimal)", "average:(decimal)", "@max.int32", "sum:(float)", "max:(serial)",
+        "max:(tags.@count)", "tags.@count", "sum:(owner.things.@count)", "sum:(decimal * int16)",
+        "max:(decimal - decimalTwin)", "average:(distinct:(decimal + 1))",
+    ]
+    private static let functions = ["sum", "count", "min", "max", "average", "median", "mode", "stddev"]
+    private static let arguments = [
+        "bool", "int16", "int32", "int64", "float", "double", "decimal", "date", "string", "uuid", "data", "uri",
+        "owner.rank", "owner.title", "parent.decimal", "int16 * 2", "length(string)",
     ]
     private static let values = [
         "int16 + 1", "uppercase(string)", "tags.@count", "SELF", "tags.@sum.weight", "owner.things.@count",
-        "length(string)", "children.@count",
+        "length(string)", "children.@count", "count:(tags)", "children.@max.double", "tags.@avg.score",
+        "tags.@count + children.@count", "children.@min.bool", "tags.@sum.score * 2", "decimal * 3", "decimal + int32",
+        "1 - decimal",
     ]
 
     private func expression(_ format: String, _ index: Int) -> NSExpressionDescription {
@@ -115,7 +135,12 @@ struct PlanRequests {
             return
         }
         let groups = some(Self.groupings, random.below(3))
-        let aggregates = some(Self.aggregates, 1 + random.below(3)).enumerated().map { expression($1, $0) }
+        let aggregates = (0...random.below(3)).map { index in
+            guard random.chance(0.5) else { return expression(some(Self.aggregates, 1)[0], index) }
+            let argument = some(Self.arguments, 1)[0]
+            let values = random.chance(0.5) ? "distinct:(\(argument))" : argument
+            return expression("\(some(Self.functions, 1)[0]):(\(values))", index)
+        }
         request.propertiesToFetch = groups + aggregates
         if groups.isEmpty { return }
         request.propertiesToGroupBy = groups

@@ -67,6 +67,27 @@ import Testing
         #expect(exact > 500)
     }
 
+    @Test(arguments: RandomRuns.seeds(from: 970, count: 4)) func productsAreExactOrRefused(_ seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var exact = 0
+        for _ in 0..<2_000 {
+            var (left, right, product) = (Self.decimal(&random), Self.decimal(&random), Decimal())
+            guard let found = ColumnDecimal.product(try Self.stored(left), try Self.stored(right)) else { continue }
+            exact += 1
+            guard NSDecimalMultiply(&product, &left, &right, .plain) == .noError else { continue }
+            #expect(found.decimal == product, "seed \(seed): \(left), \(right)")
+        }
+        #expect(exact > 500)
+    }
+
+    @Test(arguments: [0, 1, -1, 0.1, 9.99, 1e20, -2.5e-7, 123_456_789.125, 0x1p53, Double(Float(0.1))])
+    func numbersAreTheDecimalsOfTheirShortestNotation(_ value: Double) throws {
+        let decimal = try #require(ColumnDecimal(shortest: value))
+        #expect(decimal.decimal == Decimal(string: value.description))
+        #expect(ColumnDecimal(shortest: .infinity) == nil && ColumnDecimal(shortest: .nan) == nil)
+        for integer in [Int64.min, -1, 0, 7, .max] { #expect(ColumnDecimal(integer).decimal == Decimal(integer)) }
+    }
+
     @Test func whatIsNoNumberHasNoOrder() {
         DecimalCoding.encode(.nan).withUnsafeBytes { #expect(ColumnDecimal($0) == nil) }
         #expect(ColumnDecimal(Decimal.nan) == nil)
