@@ -33,7 +33,7 @@ struct ShapeGenerator {
     ]
     private static let computed = [
         Term("amount * 2", "o.amount * 2"), Term("uppercase(note)", "UPPER(o.note)"),
-        Term("length(note)", "LENGTH(o.note)"), Term("price * quantity", "o.price * o.quantity"),
+        Term("length(note)", "LENGTH(o.note)"), Term("price * quantity", "ROUND(o.price * o.quantity, 2)"),
         Term("quantity - weight", "o.quantity - o.weight"), Term("abs(weight - 250)", "ABS(o.weight - 250)"),
     ]
     private static let others = [
@@ -85,7 +85,8 @@ struct ShapeGenerator {
             let count = 10 + generator.below(20)
             return Term(
                 "customer.orders.@count > \(count)",
-                "(SELECT COUNT(*) FROM orders x WHERE x.customer = o.customer) > \(count)")
+                "CASE WHEN o.customer IS NULL THEN NULL ELSE "
+                    + "(SELECT COUNT(*) FROM orders x WHERE x.customer = o.customer) END > \(count)")
         case 19:
             let (text, other) = (generator.pick(Self.texts), generator.pick(Self.texts))
             return Term("\(text.strata) > \(other.strata)", "\(text.sql) > \(other.sql)")

@@ -2,7 +2,9 @@ import Foundation
 
 // Times generated requests beside SQLite and prints those in which Strata is slowest beside it.
 //
-//   strata-shapes [ROWS] [REQUESTS] [SEED]
+//   strata-shapes [ROWS] [REQUESTS] [SEED] [TEXT]
+//
+// With TEXT only the requests whose description has it, of all of the seed's; each three hundred times, for a profile.
 
 func milliseconds(_ body: () throws -> Int) rethrows -> (median: Double, result: Int) {
     var times: [Double] = []
@@ -24,6 +26,7 @@ let arguments = CommandLine.arguments.dropFirst().map { Int($0) ?? 0 }
 let rowCount = arguments.first ?? 100_000
 let shapeCount = arguments.count > 1 ? arguments[1] : 300
 let seed = arguments.count > 2 ? UInt64(arguments[2]) : 1
+let wanted = CommandLine.arguments.count > 4 ? CommandLine.arguments[4] : nil
 
 let folder = FileManager.default.temporaryDirectory.appendingPathComponent("strata-shapes-\(UUID().uuidString)")
 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -45,9 +48,10 @@ var lines: [Line] = []
 var differences = 0
 for _ in 0..<shapeCount {
     let shape = generator.shape()
+    if let wanted, !shape.text.contains(wanted) { continue }
     let (ours, theirs): ((median: Double, result: Int), (median: Double, result: Int))
     do {
-        _ = try store.run(shape)
+        for _ in 0..<(wanted == nil ? 1 : 300) { _ = try store.run(shape) }
         ours = try milliseconds { try store.run(shape) }
         _ = try peer.run(shape)
         theirs = try milliseconds { try peer.run(shape) }

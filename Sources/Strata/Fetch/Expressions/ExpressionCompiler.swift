@@ -45,6 +45,19 @@ struct ExpressionCompiler {
         return .path(RowPath(slot: slot, relationship, end))
     }
 
+    /// The key of the object that a path leads to, for a reference in its place: null where that object is gone.
+    func key(ofReference expression: RowExpression) -> RowExpression? {
+        switch expression {
+        case .slot(let slot, .toOne):
+            return .path(RowPath(slot: slot, shape.relationships[shape.slots[slot].relationshipIndex], .key))
+        case .path(let path):
+            let destination = ExpressionCompiler(shape: path.relationship.destination)
+            guard let rest = destination.key(ofReference: path.rest) else { return nil }
+            return .path(RowPath(slot: path.slot, path.relationship, rest))
+        default: return nil
+        }
+    }
+
     /// `tags.@count`, `orders.@sum.amount`; nil for other paths.
     private func members(_ path: [String]) -> RowExpression? {
         guard path.count == 2 || path.count == 3, case .toMany(let index)? = shape.property(path[0]) else { return nil }

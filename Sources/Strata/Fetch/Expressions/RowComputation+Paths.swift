@@ -59,6 +59,12 @@ extension RowComputation {
                 return try reader.value(of: found.ref)
             }
         }
+        if case .key = rest {
+            return try fill(.int64, Int64.self) { row throws(StoreError) in
+                guard let found = try follower.end(from: references.reference(row)) else { return (0, .null) }
+                return (Int64(found.ref.key), .value)
+            }
+        }
         guard case .slot(let slot, let kind) = rest else { preconditionFailure("no path to a slot or to members") }
         return try appending(kind) { row, builder throws(StoreError) in
             guard let found = try follower.end(from: references.reference(row)) else { return nil }

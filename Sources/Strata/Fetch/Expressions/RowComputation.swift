@@ -17,6 +17,7 @@ struct RowComputation {
         case .slot(let slot, let kind):
             let view = try part.column(slot)
             return view.externals == nil ? ComputedColumn(view) : try inLine(view, kind)
+        case .key: return try fill(.int64, Int64.self) { row in (Int64(part.key(row)), .value) }
         case .path(let path): return try gather(path)
         case .members(let members): return try aggregate(members)
         case .integer, .real: return try constant(expression)

@@ -2,6 +2,8 @@
 /// expression are of one kind, or null.
 indirect enum RowExpression: Equatable {
     case slot(Int, SlotKind)
+    /// The row's own key.
+    case key
     /// What lies behind a to-one relationship.
     case path(RowPath)
     /// What lies behind a to-many relationship, taken together.
@@ -16,13 +18,18 @@ indirect enum RowExpression: Equatable {
         case .slot(_, let kind): kind
         case .path(let path): path.rest.kind
         case .members(let members): members.kind
-        case .integer: .int64
+        case .key, .integer: .int64
         case .real: .double
-        case .arithmetic(_, let left, let right):
-            left.kind == .decimal || right.kind == .decimal
-                ? .decimal : left.kind.isInteger && right.kind.isInteger ? .int64 : .double
+        // Each side is asked once: an expression may nest deep.
+        case .arithmetic(_, let left, let right): Self.kind(left.kind, right.kind)
         case .function(let function, let argument): function.kind(of: argument.kind)
         }
+    }
+
+    /// Of arithmetic with such sides.
+    private static func kind(_ left: SlotKind, _ right: SlotKind) -> SlotKind {
+        if left == .decimal || right == .decimal { return .decimal }
+        return left.isInteger && right.isInteger ? .int64 : .double
     }
 
     /// The slot that it is, if nothing has to be computed.
@@ -36,7 +43,7 @@ indirect enum RowExpression: Equatable {
         switch self {
         case .slot(let slot, _): [slot]
         case .path(let path): [path.slot]
-        case .members, .integer, .real: []
+        case .key, .members, .integer, .real: []
         case .arithmetic(_, let left, let right): left.slots + right.slots
         case .function(_, let argument): argument.slots
         }
@@ -45,7 +52,7 @@ indirect enum RowExpression: Equatable {
     /// The relationships that are followed from the row itself.
     var paths: [RowPath] {
         switch self {
-        case .slot, .members, .integer, .real: []
+        case .slot, .key, .members, .integer, .real: []
         case .path(let path): [path]
         case .arithmetic(_, let left, let right): left.paths + right.paths
         case .function(_, let argument): argument.paths
@@ -55,7 +62,7 @@ indirect enum RowExpression: Equatable {
     /// What is made of the row's own members.
     var members: [RowMembers] {
         switch self {
-        case .slot, .path, .integer, .real: []
+        case .slot, .key, .path, .integer, .real: []
         case .members(let members): [members]
         case .arithmetic(_, let left, let right): left.members + right.members
         case .function(_, let argument): argument.members
@@ -65,10 +72,12 @@ indirect enum RowExpression: Equatable {
     /// What computing a row costs, roughly in nanoseconds.
     var cost: Int {
         switch self {
-        case .slot, .integer, .real: 1
+        // A decimal is taken apart before anything is done with it.
+        case .slot(_, .decimal): 15
+        case .slot, .key, .integer, .real: 1
         case .path(let path): 20 + path.rest.cost
         case .members: 40
-        case .arithmetic(_, let left, let right): (kind == .decimal ? 30 : 3) + left.cost + right.cost
+        case .arithmetic(_, let left, let right): 3 + left.cost + right.cost
         case .function(let function, let argument): function.cost + argument.cost
         }
     }

@@ -101,6 +101,7 @@ struct SemiJoinSearch {
             keys += $0
             return true
         }
+        if keys.isEmpty, !isNegated { return .constant(false) }
         let test = ColumnPredicate.Condition.reference(IntegerSet(keys), isNegated: isNegated)
         return .test(ColumnPredicate(slot: relationship.slot, kind: .toOne, condition: test))
     }

@@ -204,7 +204,9 @@ private struct ColumnBuilder {
     /// the function runs over those, for each row.
     private func isOverRows(_ expression: NSExpression) -> Bool {
         switch expression.form {
-        case .keyPath(nil, let path): return !checker.isToMany(path)
+        // What an operator makes of members is one value.
+        case .keyPath(nil, let path):
+            return !checker.isToMany(path) || path.names.contains { Aggregate.Function(operator: $0) != nil }
         case .aggregate, .set, .subquery, .keyPath: return false
         case .function(_, _, let arguments): return arguments.allSatisfy { isOverRows($0) }
         case .conditional(_, let first, let second): return isOverRows(first) && isOverRows(second)

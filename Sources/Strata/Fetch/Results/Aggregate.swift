@@ -95,6 +95,21 @@ struct AggregateState {
         }
     }
 
+    /// The value as a dictionary has it, brought to a type; undefined for what it is.
+    func shown(as type: NSAttributeType) -> Any? {
+        guard type == .undefinedAttributeType else { return ResultConversion.convert(result, to: type) }
+        switch function {
+        case .count: return NSNumber(value: count)
+        case .sum:
+            switch total {
+            case .integer(let value): return NSNumber(value: value)
+            case .double(let value): return NSNumber(value: value)
+            case .decimal(let value): return NSDecimalNumber(decimal: value)
+            }
+        default: return ResultConversion.convert(result, to: type)
+        }
+    }
+
     /// The value; nil for an extreme, average or deviation of nothing. The sum of nothing is 0.
     var result: Any? {
         switch function {

@@ -3,10 +3,20 @@ import StrataLog
 
 /// Makes the dictionaries of a fetch out of rows: one a row, or one a group, without making objects.
 struct DictionaryFetch {
-    /// A dictionary with what it is sorted by.
+    /// A dictionary's values, one for each name, with what it is sorted by.
     private struct Entry {
-        var values: [String: Any]
+        var values: [Any?]
         var keys: SortKeys?
+    }
+
+    /// How a column over groups gets its value.
+    private enum GroupValue {
+        /// What the group shows of it.
+        case plain
+        /// An aggregate by itself.
+        case aggregate(Int)
+        /// Computed of aggregates.
+        case computed
     }
 
     /// The rows that agree in what is grouped by.
@@ -23,8 +33,14 @@ struct DictionaryFetch {
     private let plan: FetchPlan
     private let dictionaries: DictionaryPlan
     private let sorts: [KeySortDescriptor]
+    /// The names of the dictionaries' values, and the columns that they are of: of two columns with one name the last.
+    private let names: [NSString]
+    private let shown: [Int]
+    private let groupValues: [GroupValue]
     private var entries: [Entry] = []
     private var groups: [Group] = []
+    /// Whether the groups have been put in their order.
+    private var areGroupsOrdered = false
     /// Whether no two of the entries are alike, since groups were made of them.
     private var isDistinct = false
     private var groupNumbers: [[Operand.Key]: Int] = [:]
@@ -35,6 +51,16 @@ struct DictionaryFetch {
         self.plan = plan
         self.dictionaries = dictionaries
         self.sorts = sorts
+        let all = dictionaries.columns
+        shown = all.indices.filter { index in !all[(index + 1)...].contains { $0.name == all[index].name } }
+        names = shown.map { all[$0].name as NSString }
+        groupValues = all.map { column in
+            guard column.isAggregate else { return .plain }
+            guard case .variable(let name) = column.expression.form,
+                let index = dictionaries.aggregates.indices.first(where: { Aggregate.variable($0) == name })
+            else { return .computed }
+            return .aggregate(index)
+        }
         let functions = dictionaries.aggregates.map(\.function)
         let extremes = functions.indices.filter { functions[$0] == .min || functions[$0] == .max }
         representative = extremes.count == 1 ? extremes.first : nil
@@ -62,7 +88,11 @@ struct DictionaryFetch {
                 return true
             }
             var pace = TurnPace(scan.turn, every: 256)
-            for number in 0..<all.count {
+            let order =
+                dictionaries.isGrouped
+                ? try all.ordered(&pace) : (0..<all.count).sorted { all.firstKeys[$0] < all.firstKeys[$1] }
+            found.reserveCapacity(all.count)
+            for number in order {
                 try pace.step()
                 let (keys, states) = try all.group(number, scan.scope)
                 found.append(
@@ -78,12 +108,12 @@ struct DictionaryFetch {
         }
         if dictionaries.isGrouped {
             groups = found
+            areGroupsOrdered = true
         } else {
-            let order = found.indices.sorted { all.firstKeys[$0] < all.firstKeys[$1] }
-            entries = order.map { found[$0] }.map { row in
-                var values: [String: Any] = [:]
-                for (column, value) in zip(dictionaries.columns, row.plain) { values[column.name] = value }
-                let keys = sorts.isEmpty ? nil : SortKeys(values: sorts.map { values[$0.path.text] }, sorts)
+            entries = found.map { row in
+                let values = shown.map { row.plain[$0] }
+                let sortValues = sorts.map { value($0.path.text, values) ?? nil }
+                let keys = sorts.isEmpty ? nil : SortKeys(values: sortValues, sorts)
                 return Entry(values: values, keys: keys)
             }
             isDistinct = true
@@ -117,8 +147,7 @@ struct DictionaryFetch {
 
     private mutating func addEntry(_ row: RowSource) {
         let context = EvaluationContext(object: row, bindings: nil)
-        var values: [String: Any] = [:]
-        for column in dictionaries.columns { values[column.name] = value(of: column, context) }
+        let values = shown.map { value(of: dictionaries.columns[$0], context) }
         var keys: SortKeys?
         if !sorts.isEmpty {
             keys = SortKeys(values: sorts.map { sortValue($0, values, row) }, sorts)
@@ -126,14 +155,18 @@ struct DictionaryFetch {
         entries.append(Entry(values: values, keys: keys))
     }
 
+    /// What a dictionary has under a name; nil where no column has it.
+    private func value(_ name: String, _ values: [Any?]) -> Any?? {
+        names.firstIndex { $0 as String == name }.map { values[$0] }
+    }
+
     private func value(of column: DictionaryPlan.Column, _ context: EvaluationContext) -> Any? {
         ResultConversion.convert(column.expression.evaluate(context), to: column.type)
     }
 
     /// A column's value if the descriptor names one, else the row's.
-    private func sortValue(_ sort: KeySortDescriptor, _ values: [String: Any], _ row: RowSource) -> Any? {
-        if let value = values[sort.path.text] { return value }
-        if dictionaries.columns.contains(where: { $0.name == sort.path.text }) { return nil }
+    private func sortValue(_ sort: KeySortDescriptor, _ values: [Any?], _ row: RowSource) -> Any? {
+        if let value = value(sort.path.text, values) { return value }
         return Self.detached(KeyValueAccess.value(of: row, path: sort.path))
     }
 
@@ -176,42 +209,53 @@ struct DictionaryFetch {
     /// The group's dictionary, nil if it does not satisfy the predicate for groups.
     private func entry(_ group: Group) -> Entry? {
         var bindings: [String: Any] = [:]
-        for (index, state) in group.states.enumerated() {
-            bindings[Aggregate.variable(index)] = state.result ?? NSNull()
-        }
         var grouped: [String: Any] = [:]
-        for (column, key) in zip(dictionaries.groups, group.keys) { grouped[column.name] = key }
-        let source = GroupSource(values: grouped)
-        var values: [String: Any] = [:]
-        for (index, column) in dictionaries.columns.enumerated() {
-            guard column.isAggregate else {
-                values[column.name] = group.plain[index]
-                continue
+        if needsBindings {
+            for (index, state) in group.states.enumerated() {
+                bindings[Aggregate.variable(index)] = state.result ?? NSNull()
             }
-            let context = EvaluationContext(object: source, bindings: bindings)
-            values[column.name] = value(of: column, context)
+        }
+        if needsBindings || !sorts.isEmpty {
+            for (column, key) in zip(dictionaries.groups, group.keys) { grouped[column.name] = key }
+        }
+        let source = GroupSource(values: grouped)
+        let values: [Any?] = shown.map { index in
+            let column = dictionaries.columns[index]
+            switch groupValues[index] {
+            case .plain: return group.plain[index]
+            case .aggregate(let aggregate): return group.states[aggregate].shown(as: column.type)
+            case .computed: return value(of: column, EvaluationContext(object: source, bindings: bindings))
+            }
         }
         if let having = dictionaries.having {
             // Fetched expressions go by their names, as variables and as keys.
-            let all = bindings.merging(values) { first, _ in first }
-            let source = GroupSource(values: grouped.merging(values) { first, _ in first })
+            var named: [String: Any] = [:]
+            for (name, value) in zip(names, values) { named[name as String] = value }
+            let all = bindings.merging(named) { first, _ in first }
+            let source = GroupSource(values: grouped.merging(named) { first, _ in first })
             EvaluationWork.beginObject()
             guard having.evaluate(with: source, substitutionVariables: all) else { return nil }
         }
         guard !sorts.isEmpty else { return Entry(values: values) }
         let sortValues = zip(sorts, group.sortValues).map { sort, other in
-            values[sort.path.text] ?? grouped[sort.path.text] ?? other
+            (value(sort.path.text, values) ?? nil) ?? grouped[sort.path.text] ?? other
         }
         return Entry(values: values, keys: SortKeys(values: sortValues, sorts))
     }
 
+    /// Whether expressions are evaluated over groups, which read their aggregates as variables.
+    private var needsBindings: Bool {
+        dictionaries.having != nil
+            || groupValues.contains {
+                if case .computed = $0 { true } else { false }
+            }
+    }
+
     /// Groups in the order of what they are grouped by, as SQLite gives them.
     private func orderedGroups(_ turn: ScanTurn?) throws -> [Group] {
+        if areGroupsOrdered { return groups }
         // What values are is found out once each.
         let operands = groups.map { $0.keys.map { Operand($0) } }
-        if let codes = Self.codes(operands) {
-            return groups.indices.sorted { codes[$0] < codes[$1] }.map { groups[$0] }
-        }
         var pace = TurnPace(turn, every: 256)
         let order = try groups.indices.sorted { left, right in
             try pace.step()
@@ -222,30 +266,6 @@ struct DictionaryFetch {
             return false
         }
         return order.map { groups[$0] }
-    }
-
-    /// Numbers in the order of the values, when all are integers or null, or all are saved objects or null, and there
-    /// is one for each group: comparing values themselves takes most of the time of a request with many groups.
-    private static func codes(_ operands: [[Operand]]) -> [(rank: Int, code: UInt64)]? {
-        var codes: [(rank: Int, code: UInt64)] = []
-        codes.reserveCapacity(operands.count)
-        var kind = 0
-        for values in operands {
-            guard values.count == 1 else { return nil }
-            switch values[0] {
-            case .null: codes.append((0, 0))
-            case .integer(let value): codes.append((1, UInt64(bitPattern: value) ^ 1 << 63))
-            case .object(let value):
-                guard let id = value as? NSManagedObjectID, !id.isTemporaryID else { return nil }
-                codes.append((2, id.ref.key))
-            default: return nil
-            }
-            let rank = codes[codes.count - 1].rank
-            if rank == 0 { continue }
-            if kind != 0, kind != rank { return nil }
-            kind = rank
-        }
-        return codes
     }
 
     // MARK: Results
@@ -275,19 +295,37 @@ struct DictionaryFetch {
         }
         if plan.isDistinct, !isDistinct {
             // Foundation's dictionaries have their count as hash, and its decimals none that ends.
-            let names = dictionaries.columns.map(\.name)
             var seen: Set<[Operand.Key]> = []
             entries = try entries.filter { entry in
                 try pace.step()
-                return seen.insert(names.map { Operand.Key(Operand(entry.values[$0])) }).inserted
+                return seen.insert(entry.values.map { Operand.Key(Operand($0)) }).inserted
             }
         }
-        let results = try entries.map { entry in
-            try pace.step()
-            return NSDictionary(dictionary: entry.values)
+        // What is not asked for is not made.
+        if plan.offset > 0 || entries.count > plan.limit {
+            entries = Array(entries.dropFirst(plan.offset).prefix(plan.limit))
         }
-        if plan.offset == 0, results.count <= plan.limit { return results }
-        return Array(results.dropFirst(plan.offset).prefix(plan.limit))
+        return try entries.map { entry in
+            try pace.step()
+            return dictionary(entry.values)
+        }
+    }
+
+    /// Null is left out.
+    private func dictionary(_ values: [Any?]) -> NSDictionary {
+        var (keys, objects) = ([NSObject](), [AnyObject]())
+        keys.reserveCapacity(values.count)
+        objects.reserveCapacity(values.count)
+        for (name, value) in zip(names, values) {
+            guard let value else { continue }
+            keys.append(name)
+            objects.append(value as AnyObject)
+        }
+        return objects.withUnsafeBufferPointer { objects in
+            keys.withUnsafeBufferPointer { keys in
+                NSDictionary(objects: objects.baseAddress, forKeys: keys.baseAddress, count: keys.count)
+            }
+        }
     }
 }
 

@@ -10,7 +10,7 @@ final class RowProjection {
         /// An attribute of the row, or of the object behind some relationships.
         case stored(slot: Int, SlotKind, NSAttributeDescription?)
         /// What is computed by columns, by its place among these; by the interpreter where they cannot tell.
-        case computed(Int, NSExpression, NSAttributeType)
+        case computed(Int, NSExpression, NSAttributeType, isConverted: Bool)
         /// What the interpreter computes.
         case expression(NSExpression, NSAttributeType)
     }
@@ -37,7 +37,8 @@ final class RowProjection {
             if let compiled, let stored = Self.stored(compiled, shape, column, &steps) {
                 sources.append(stored)
             } else if let compiled, compiled.kind != .toOne, compiled.kind != .transformable {
-                sources.append(.computed(computed.count, column.expression, column.type))
+                let isConverted = !column.showsAsStored(compiled.kind)
+                sources.append(.computed(computed.count, column.expression, column.type, isConverted: isConverted))
                 computed.append(compiled)
             } else {
                 sources.append(.expression(column.expression, column.type))
@@ -95,10 +96,13 @@ final class RowProjection {
                     let value = try object(end, slot, kind, attribute)
                 else { continue }
                 objects.append(value)
-            case .computed(let column, let expression, let type):
-                let known = columns?.value(column, at: position)
-                guard let value = known.map({ converted($0, to: type) }) ?? interpreted(expression, type, row, shape)
-                else { continue }
+            case .computed(let column, let expression, let type, let isConverted):
+                let value =
+                    switch columns?.value(column, at: position) {
+                    case .some(let value): isConverted ? converted(value, to: type) : value
+                    case nil: interpreted(expression, type, row, shape)
+                    }
+                guard let value else { continue }
                 objects.append(value)
             case .expression(let expression, let type):
                 guard let value = interpreted(expression, type, row, shape) else { continue }

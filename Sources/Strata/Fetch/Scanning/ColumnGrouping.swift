@@ -5,8 +5,8 @@ import StrataLog
 struct ColumnGrouping {
     struct Column {
         let expression: RowExpression
-        /// The type to be brought to; undefined for what it is.
-        var type = NSAttributeType.undefinedAttributeType
+        /// The type to be brought to; nil for values that are shown as they are.
+        let type: NSAttributeType?
 
         var kind: SlotKind { expression.kind }
     }
@@ -69,13 +69,14 @@ struct ColumnGrouping {
     /// Nil for a column that does not keep what differs apart, or that only the interpreter computes.
     private static func column(_ column: DictionaryPlan.Column, _ compiler: ExpressionCompiler) -> Column? {
         guard let expression = compiler.compile(column.expression) else { return nil }
+        let isShown = column.showsAsStored(expression.kind)
         let isKept =
             switch (expression.kind, column.type) {
             case (.int16, .integer32AttributeType), (.float, .doubleAttributeType): true
             case (let kind, .integer64AttributeType): kind.isInteger
-            case (let kind, _): column.showsAsStored(kind)
+            default: isShown
             }
-        return isKept ? Column(expression: expression, type: column.type) : nil
+        return isKept ? Column(expression: expression, type: isShown ? nil : column.type) : nil
     }
 
     private static func function(_ aggregate: Aggregate, _ compiler: ExpressionCompiler) -> Function? {
@@ -86,7 +87,11 @@ struct ColumnGrouping {
             // No row is another one.
             return Function(function: .count, column: nil, isDistinct: false)
         }
-        guard let column = compiler.compile(aggregate.argument) else { return nil }
+        guard var column = compiler.compile(aggregate.argument) else { return nil }
+        if aggregate.function == .count, column.kind == .toOne {
+            guard let key = compiler.key(ofReference: column) else { return nil }
+            column = key
+        }
         let isKnown =
             switch (aggregate.function, column.kind) {
             case (_, .transformable), (_, .toOne): false

@@ -233,6 +233,67 @@ struct GroupedColumns {
         }
     }
 
+    // MARK: Order
+
+    /// The groups in the order of what they are grouped by, as SQLite gives them: null first.
+    ///
+    /// - Throws: why the request should stop.
+    func ordered(_ pace: inout TurnPace) throws -> [Int] {
+        let codes = grouping.groups.indices.map { column in (0..<count).map { sortCode($0, column) } }
+        return try (0..<count).sorted { left, right in
+            try pace.step()
+            for column in codes.indices {
+                let (isLeft, isRight) = (!isNull(left, column), !isNull(right, column))
+                if isLeft != isRight { return isRight }
+                let (a, b) = (codes[column][left], codes[column][right])
+                if a != b { return a < b }
+                let order = isLeft ? exactOrder(left, right, column) : 0
+                if order != 0 { return order < 0 }
+            }
+            return false
+        }
+    }
+
+    private func isNull(_ group: Int, _ column: Int) -> Bool { table.nulls[group] >> UInt64(column) & 1 != 0 }
+
+    private func code(_ group: Int, _ column: Int) -> UInt64 {
+        let codes = table.codes(of: group)
+        return codes[codes.startIndex + column]
+    }
+
+    /// A number in whose order the values are; values with the same number may differ, if they are told apart by bytes.
+    private func sortCode(_ group: Int, _ column: Int) -> UInt64 {
+        if isNull(group, column) { return 0 }
+        let code = code(group, column)
+        switch kinds[column] {
+        case .bool: return code
+        case .int16, .int32, .int64: return code ^ 1 << 63
+        case .float, .double, .date: return code >> 63 == 0 ? code | 1 << 63 : ~code
+        case .toOne: return ObjectRef(rawValue: code).key
+        case .decimal: return strings[column].withString(Int(code)) { ColumnDecimal($0)?.code ?? 0 }
+        case .uuid, .string, .data, .uri, .transformable:
+            return strings[column].withString(Int(code)) { bytes in
+                var first: UInt64 = 0
+                for index in 0..<8 { first = first << 8 | (index < bytes.count ? UInt64(bytes[index]) : 0) }
+                return first
+            }
+        }
+    }
+
+    /// The order of two values whose codes are the same.
+    private func exactOrder(_ left: Int, _ right: Int, _ column: Int) -> Int {
+        guard kinds[column].isGroupedByBytes else { return 0 }
+        let strings = strings[column]
+        return strings.withString(Int(code(left, column))) { left in
+            strings.withString(Int(code(right, column))) { right in
+                guard kinds[column] == .decimal, let a = ColumnDecimal(left), let b = ColumnDecimal(right) else {
+                    return StringMatching.order(left, right)
+                }
+                return ColumnDecimal.order(a, b)
+            }
+        }
+    }
+
     // MARK: Results
 
     /// What a group's rows agree in, and its aggregates.
@@ -242,8 +303,7 @@ struct GroupedColumns {
         for (index, column) in grouping.groups.enumerated() {
             let isNull = table.nulls[number] >> UInt64(index) & 1 != 0
             let value = isNull ? nil : try value(codes[index], column.kind, strings[index], scope)
-            keys.append(
-                column.kind == .toOne ? value : ResultConversion.convert(value, to: column.type))
+            keys.append(column.type.map { ResultConversion.convert(value, to: $0) } ?? value)
         }
         let states = zip(grouping.functions, aggregateIndexes).map { function, index in
             aggregates[index].state(number, of: function.function)
