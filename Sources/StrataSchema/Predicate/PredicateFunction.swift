@@ -133,16 +133,19 @@ package enum PredicateFunction {
 
     private static func median(_ numbers: [Double]) -> Any? {
         guard !numbers.isEmpty else { return nil }
-        let sorted = numbers.sorted()
+        // What is no number comes first, as in the order of a store: else the result would go by the order of the values.
+        let sorted = numbers.sorted { left, right in left.isNaN ? !right.isNaN : left < right }
         let middle = sorted.count / 2
         return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
     }
 
+    /// The most frequent values, in the order of a store.
     private static func mode(_ values: [Any]) -> Any? {
         var counts: [Operand.Key: Int] = [:]
         for value in values { counts[Operand.Key(Operand(value)), default: 0] += 1 }
         guard let most = counts.values.max() else { return nil }
         return CollectionOperator.distinct(values).filter { counts[Operand.Key(Operand($0))] == most }
+            .sorted { Operand($0).order(Operand($1)) == .orderedAscending }
     }
 
     private static func binary(_ arguments: [Any?], _ body: (Arithmetic, Arithmetic) -> Arithmetic?) -> Any? {
