@@ -15,14 +15,14 @@ final class PathTables {
         }
 
         let source: Source
-        /// How many objects are gone through to make the table.
-        let objectCount: Int
+        /// Looking up more rows than this takes longer than making the table.
+        let lookUpMaximum: Int
         private let lock = NSLock()
         private var state = State.lookedUp(0)
 
-        init(_ source: Source, objectCount: Int) {
+        init(_ source: Source, lookUpMaximum: Int) {
             self.source = source
-            self.objectCount = objectCount
+            self.lookUpMaximum = lookUpMaximum
         }
 
         /// As ``PathTables/table(of:forRows:)``. Whoever comes while the table is made waits for it.
@@ -32,7 +32,7 @@ final class PathTables {
                 case .made(let table): return table
                 case .lookedUp(let known):
                     let rows = known + count
-                    if rows <= objectCount / PathTables.rowsPerLookUp {
+                    if rows <= lookUpMaximum {
                         state = .lookedUp(rows)
                         return nil
                     }
@@ -53,7 +53,10 @@ final class PathTables {
     private var failed: (any Error)?
 
     /// How many objects of a destination can be gone through in the time in which one is looked up.
-    private static let rowsPerLookUp = 4
+    private static let objectsPerLookUp = 4
+    /// How many owners' members can be gone through in the time in which those of one are looked up: each list of them
+    /// is searched for, and each member's row.
+    private static let ownersPerLookUp = 32
 
     /// Nil where there is nothing to make tables of.
     init?(_ expressions: [RowExpression], _ handle: StoreHandle, _ snapshot: Snapshot, _ control: RequestControl?) {
@@ -63,18 +66,19 @@ final class PathTables {
         func rowCount(_ shape: EntityShape) -> Int {
             EntityNumbers(shape.family, in: handle.map).rowCount(in: snapshot)
         }
-        paths = Self.entries(expressions.flatMap(\.paths)) { rowCount($0.relationship.destination) }
-        // Going through members finds their owners; looking up an owner reads all of its members.
-        members = Self.entries(expressions.flatMap(\.members)) { rowCount($0.owner) }
+        paths = Self.entries(expressions.flatMap(\.paths)) {
+            rowCount($0.relationship.destination) / Self.objectsPerLookUp
+        }
+        members = Self.entries(expressions.flatMap(\.members)) { rowCount($0.owner) / Self.ownersPerLookUp }
         if paths.isEmpty, members.isEmpty { return nil }
     }
 
     private static func entries<Source: Equatable, Table>(
-        _ sources: [Source], objectCount: (Source) -> Int
+        _ sources: [Source], lookUpMaximum: (Source) -> Int
     ) -> [Entry<Source, Table>] {
         var entries: [Entry<Source, Table>] = []
         for source in sources where !entries.contains(where: { $0.source == source }) {
-            entries.append(Entry(source, objectCount: objectCount(source)))
+            entries.append(Entry(source, lookUpMaximum: lookUpMaximum(source)))
         }
         return entries
     }
