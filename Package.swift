@@ -301,7 +301,7 @@ if kitOnly {
         .testTarget(
             name: "StrataServiceTests",
             dependencies: [
-                "StrataService", "Strata", "StrataSchema", "StrataSupport", "CoreData",
+                "StrataService", "Strata", "StrataSchema", "StrataSupport", "StrataTestKit", "CoreData",
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),

@@ -54,4 +54,35 @@ import Testing
         }
         #expect(seen.count == 3 && Set(seen).count == 3 && seen == seen.sorted())
     }
+
+    /// What a service asks before it answers with a stream: afterwards there is no status to say it with.
+    @Test func aTokenOfDeletedHistoryHasExpired() async throws {
+        let fixture = try ServiceFixture()
+        let (entity, coordinator) = (fixture.entity, fixture.container.persistentStoreCoordinator)
+        let pool = StrataContextPool(fixture.container)
+        var tokens: [NSPersistentHistoryToken?] = []
+        for _ in 0..<3 {
+            try await pool.withContext(.writing) { ServiceFixture.add(1, entity, $0) }
+            tokens.append(coordinator.currentPersistentHistoryToken(fromStores: nil))
+        }
+        func code(_ token: NSPersistentHistoryToken?) async throws -> Int? {
+            try await pool.withContext(.reading) { context in
+                let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
+                request.resultType = .count
+                do {
+                    _ = try context.execute(request)
+                    return nil
+                } catch let error as CocoaError {
+                    return error.code.rawValue
+                }
+            }
+        }
+        #expect(try await code(tokens[0]) == nil)
+        let last = tokens[2]
+        try await pool.withContext(.writing) { context in
+            _ = try context.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: last))
+        }
+        #expect(try await code(tokens[0]) == NSPersistentHistoryTokenExpiredError)
+        #expect(try await code(last) == nil)
+    }
 }
