@@ -40,7 +40,7 @@ RELEASE := --scratch-path .build-release -c release -Xswiftc -enable-testing $(F
 RELEASE_TESTS := $(RELEASE) --disable-testable-imports
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: docs help bootstrap demo test forget-times test-debug test-examples test-examples-debug test-examples-release test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz test-kit suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow bench-shapes count count-update mutants check test-address soak format lint clean
+.PHONY: docs help bootstrap demo test forget-times test-debug test-examples test-examples-debug test-examples-release test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz test-kit test-library suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow bench-shapes count count-update mutants check test-address soak format lint clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,7 +57,7 @@ check: bootstrap ## Run the tests of the files that have changed
 
 # A release build is a thread of its own for minutes, in which the debug build and its tests have the other processor.
 test: bootstrap forget-times ## Run every test, and print how long each part took
-	@scripts/timed.sh 'in all' scripts/side-by-side.sh '$(MAKE) test-debug test-examples-debug test-kit' \
+	@scripts/timed.sh 'in all' scripts/side-by-side.sh '$(MAKE) test-debug test-examples-debug test-kit test-library' \
 		'$(MAKE) test-examples-release test-sweep test-kill test-follow test-service test-fuzz'
 	@scripts/timed.sh -t
 
@@ -107,6 +107,11 @@ test-kit: bootstrap ## Test StrataService, for which the packages of servers are
 	@python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target .build/python prometheus_client 2>/dev/null \
 		|| echo "test-kit: prometheus_client cannot be installed, so its parser does not read the metrics" >&2
 	STRATA_TESTS=kit PYTHONPATH='$(CURDIR)/.build/python' scripts/timed.sh 'debug: StrataService' $(SWIFT) test $(DEBUG) $(TEST_FLAGS)
+
+# It is built with StrataService, as for test-kit.
+test-library: bootstrap ## Test the example LibraryService: serve 64 clients and be killed for SERVICE_SECONDS
+	$(call forget-plan,.build/debug.yaml)
+	STRATA_TESTS=kit SERVICE_SECONDS=$(SERVICE_SECONDS) scripts/timed.sh 'debug: LibraryService' $(SWIFT) test --package-path Examples/LibraryService $(DEBUG) $(TEST_FLAGS)
 
 suite-times: ## Run each suite of the last build by itself and print how long it takes; FILTER says which
 	scripts/suite-times.sh "$$($(SWIFT) build $(DEBUG) --show-bin-path)/StrataPackageTests.xctest" '$(FILTER)'
