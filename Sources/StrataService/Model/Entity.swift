@@ -58,10 +58,15 @@ public struct Entity {
 
 /// What an entity consists of. ``EntityBuilder`` makes them of what is written.
 public enum EntityMember {
+    /// An attribute.
     case attribute(Attribute)
+    /// A relationship.
     case relationship(Relationship)
+    /// An index.
     case index(Index)
+    /// A uniqueness constraint.
     case unique(Unique)
+    /// An entity that inherits.
     case subentity(Entity)
 }
 

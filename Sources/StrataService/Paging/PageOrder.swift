@@ -56,8 +56,7 @@ struct PageOrder {
                     + " page, or set includesPendingChanges to false.")
         }
         let number = place.id.uriRepresentation().lastPathComponent.dropFirst()
-        var bytes: [UInt8] = []
-        withUnsafeBytes(of: (UInt64(number) ?? 0).bigEndian) { bytes.append(contentsOf: $0) }
+        var bytes = PageBytes.bytes(of: UInt64(number) ?? 0)
         for value in place.values { value.append(to: &bytes) }
         let cursor = StrataPageCursor(isForward: isForward, isInclusive: isInclusive, digest: digest, place: bytes)
         guard cursor.description.utf8.count <= StrataPageCursor.textLengthMaximum else {
@@ -81,7 +80,7 @@ struct PageOrder {
             .damagedCursor, "The cursor has no place in \(entity.name ?? "") ordered by \(description).")
         var bytes = cursor.place[...]
         guard bytes.count >= 8 else { throw damage }
-        let number = bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let number = PageBytes.word(bytes.prefix(8))
         bytes = bytes.dropFirst(8)
         var values: [PageValue] = []
         for key in keys {

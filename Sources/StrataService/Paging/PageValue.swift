@@ -70,20 +70,19 @@ enum PageValue: Equatable {
         case .decimal(let value): Self.append(.decimal, Array(value.description.utf8), &bytes)
         case .text(let value): Self.append(.text, Array(value.utf8), &bytes)
         case .data(let value): Self.append(.data, Array(value), &bytes)
-        case .uuid(let value): Self.append(.uuid, withUnsafeBytes(of: value.uuid) { Array($0) }, &bytes)
+        case .uuid(let value): Self.append(.uuid, PageBytes.bytes(of: value), &bytes)
         case .uri(let value): Self.append(.uri, Array(value.absoluteString.utf8), &bytes)
         }
     }
 
     private static func append(_ kind: Kind, _ word: UInt64, _ bytes: inout [UInt8]) {
         bytes.append(kind.rawValue)
-        withUnsafeBytes(of: word.bigEndian) { bytes.append(contentsOf: $0) }
+        bytes += PageBytes.bytes(of: word)
     }
 
     private static func append(_ kind: Kind, _ content: [UInt8], _ bytes: inout [UInt8]) {
         bytes.append(kind.rawValue)
-        withUnsafeBytes(of: UInt32(content.count).bigEndian) { bytes.append(contentsOf: $0) }
-        bytes += content
+        bytes += PageBytes.bytes(of: UInt64(content.count)) + content
     }
 
     /// Reads a value of a kind, or null; nil when the bytes are something else.
@@ -96,7 +95,7 @@ enum PageValue: Equatable {
         guard tag == kind.rawValue else { return nil }
         switch kind {
         case .integer, .real, .date:
-            guard let word = Self.word(8, &bytes) else { return nil }
+            guard let word = Self.word(&bytes) else { return nil }
             if kind == .integer {
                 self = .integer(Int64(bitPattern: word))
                 return
@@ -105,7 +104,7 @@ enum PageValue: Equatable {
             if number.isNaN { return nil }
             self = kind == .real ? .real(number) : .date(number)
         case .decimal, .text, .data, .uuid, .uri:
-            guard let count = Self.word(4, &bytes), count <= bytes.count else { return nil }
+            guard let count = Self.word(&bytes), count <= bytes.count else { return nil }
             let content = bytes.prefix(Int(count))
             bytes = bytes.dropFirst(Int(count))
             guard let value = PageValue(kind, content) else { return nil }
@@ -113,11 +112,10 @@ enum PageValue: Equatable {
         }
     }
 
-    private static func word(_ count: Int, _ bytes: inout ArraySlice<UInt8>) -> UInt64? {
-        guard bytes.count >= count else { return nil }
-        let word = bytes.prefix(count).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        bytes = bytes.dropFirst(count)
-        return word
+    private static func word(_ bytes: inout ArraySlice<UInt8>) -> UInt64? {
+        guard bytes.count >= 8 else { return nil }
+        defer { bytes = bytes.dropFirst(8) }
+        return PageBytes.word(bytes.prefix(8))
     }
 
     private init?(_ kind: Kind, _ content: ArraySlice<UInt8>) {
@@ -126,8 +124,8 @@ enum PageValue: Equatable {
             return
         }
         if kind == .uuid {
-            guard content.count == 16 else { return nil }
-            self = .uuid(content.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) })
+            guard let value = PageBytes.uuid(content) else { return nil }
+            self = .uuid(value)
             return
         }
         guard let text = String(validating: content, as: UTF8.self) else { return nil }

@@ -27,9 +27,8 @@ public struct StrataPageCursor: Sendable, Hashable, Codable, LosslessStringConve
         self.isInclusive = isInclusive
         self.digest = digest
         self.place = place
-        var bytes: [UInt8] = [Self.version, (isForward ? 1 : 0) | (isInclusive ? 2 : 0)]
-        withUnsafeBytes(of: digest.bigEndian) { bytes.append(contentsOf: $0) }
-        description = URLSafeText.encoded(Data(bytes + place))
+        let flags: UInt8 = (isForward ? 1 : 0) | (isInclusive ? 2 : 0)
+        description = URLSafeText.encoded(Data([Self.version, flags] + PageBytes.bytes(of: digest) + place))
     }
 
     /// A text from outside; nil if it cannot be one of a cursor. Whether it goes with a request, the request says.
@@ -42,7 +41,7 @@ public struct StrataPageCursor: Sendable, Hashable, Codable, LosslessStringConve
         self.description = description
         isForward = bytes[1] & 1 != 0
         isInclusive = bytes[1] & 2 != 0
-        digest = bytes[2..<Self.fixedByteCount].reduce(0) { $0 << 8 | UInt64($1) }
+        digest = PageBytes.word(bytes[2..<Self.fixedByteCount])
         place = Array(bytes[Self.fixedByteCount...])
     }
 
