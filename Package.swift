@@ -17,6 +17,9 @@ let debugOnly = Context.environment["STRATA_TESTS"] == "debug"
 /// The mutants of the engine's conditions are built without all else, in a fraction of the time.
 let engineOnly = Context.environment["STRATA_TESTS"] == "engine"
 
+/// `make test-command` asks for the tests of the command, and no others.
+let commandOnly = Context.environment["STRATA_TESTS"] == "command"
+
 /// Random programs alone, for `make soak` and whoever looks at what they found.
 let randomOnly = Context.environment["STRATA_TESTS"] == "random"
 
@@ -151,7 +154,7 @@ let package = Package(
             name: "StrataCLI",
             dependencies: [
                 "Strata", "StrataTransfer", "StrataLog", "StrataIO", "StrataSupport", "StrataModelFile",
-                "CStrataSupport",
+                "StrataModelXML", "CStrataSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -248,6 +251,10 @@ if debugOnly {
 
 if randomOnly {
     package.targets.removeAll { $0.isTest && $0.name != "StrataRandomTests" }
+}
+
+if commandOnly {
+    package.targets.removeAll { $0.isTest && $0.name != "StrataCLITests" }
 }
 
 if engineOnly {

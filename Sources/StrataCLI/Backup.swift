@@ -39,7 +39,7 @@ struct Backup: ParsableCommand {
             let byteCount = try fileSystem.list(path).reduce(0) { sum, name in
                 sum + Int(try fileSystem.attributes(path.appending(name))?.byteCount ?? 0)
             }
-            output.write([("transaction", transaction), ("bytes", byteCount)])
+            output.write([("transaction", .count(transaction)), ("bytes", .bytes(byteCount))])
         }
     }
 }

@@ -1,12 +1,17 @@
 import Foundation
 import Strata
 import StrataModelFile
+import StrataTransfer
 
 /// A value as the command prints it.
 enum Cell {
     case null
+    /// Nothing, of what has a value only sometimes: a table shows nothing.
+    case absent
     case bool(Bool)
     case integer(Int64)
+    /// A number of bytes.
+    case bytes(Int)
     case real(Double)
     /// A number that is written as it is.
     case number(String)
@@ -46,19 +51,46 @@ enum Cell {
         }
     }
 
-    /// For a column of a table: on one line, objects by the ends of their URIs, which `get` understands.
-    var tableText: String {
+    static func count(_ count: Int) -> Cell { .integer(Int64(count)) }
+
+    /// For a column of a table: on one line, objects by the ends of their URIs, which `get` understands. What has no
+    /// value is `NULL`, an empty text `""`.
+    ///
+    /// - Parameter exactBytes: whether numbers of bytes are printed as numbers.
+    func tableText(exactBytes: Bool) -> String {
         switch self {
-        case .null: ""
-        case .data(let data): "<\(data.count) bytes>"
-        case .list(let cells): cells.map(\.tableText).joined(separator: " ")
-        case .object(let uri): uri.split(separator: "/").suffix(2).joined(separator: "/")
-        default: Self.visible(plainText)
+        case .null: return Self.nullText
+        case .absent: return ""
+        case .bytes(let count): return exactBytes ? "\(count)" : ByteSize.text(count)
+        case .data(let data): return "<\(data.count) bytes>"
+        case .list(let cells): return cells.map { $0.tableText(exactBytes: exactBytes) }.joined(separator: " ")
+        case .object(let uri): return uri.split(separator: "/").suffix(2).joined(separator: "/")
+        // What looks like the sign for nothing is quoted.
+        case .text(let text) where text.isEmpty || text == Self.nullText: return QuotedText.of(text)
+        default: return Self.visible(plainText)
+        }
+    }
+
+    private static let nullText = "NULL"
+
+    /// Whether a table has it at the right.
+    var isNumeric: Bool {
+        switch self {
+        case .integer, .bytes, .real, .number: true
+        default: false
+        }
+    }
+
+    /// Whether there is nothing in it.
+    var isEmpty: Bool {
+        switch self {
+        case .null, .absent: true
+        default: false
         }
     }
 
     /// The text with signs in place of what would move a terminal's cursor.
-    private static func visible(_ text: String) -> String {
+    static func visible(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
         var result = ""
         for character in text {
@@ -75,12 +107,21 @@ enum Cell {
         return result
     }
 
+    /// For a field of a CSV file, quoted where it has to be: an empty text is `""`, no value is nothing.
+    var csv: String {
+        switch self {
+        case .text(let text): CSVText.field(text)
+        default: plainText.isEmpty ? "" : CSVText.field(plainText)
+        }
+    }
+
     /// For a field of a CSV file, not yet quoted.
     var plainText: String {
         switch self {
-        case .null: ""
+        case .null, .absent: ""
         case .bool(let value): value ? "true" : "false"
         case .integer(let value): "\(value)"
+        case .bytes(let count): "\(count)"
         case .real(let value): "\(value)"
         case .number(let text), .text(let text), .object(let text): text
         case .data(let data): data.base64EncodedString()
@@ -90,8 +131,8 @@ enum Cell {
 
     var json: String {
         switch self {
-        case .null: "null"
-        case .bool, .integer: plainText
+        case .null, .absent: "null"
+        case .bool, .integer, .bytes: plainText
         // Infinities and what is no number have no form of their own.
         case .real(let value): value.isFinite ? "\(value)" : QuotedText.of("\(value)")
         case .number(let text): Double(text)?.isFinite == true ? text : QuotedText.of(text)

@@ -10,7 +10,8 @@ struct Compact: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove what was deleted or replaced from a store's log.",
         discussion: """
-            Nobody else may have the store open for writing; readers may. What readers look at goes from the disk when \
+            A program that has the store open for writing compacts it itself, so this is refused then; readers do not \
+            matter. What readers look at goes from the disk when \
             they let go of it. Points of the past before now may expire by it; the history stays.
             """)
 
@@ -20,20 +21,37 @@ struct Compact: ParsableCommand {
     func run() throws {
         let report = try reporting { try compact() }
         output.write([
-            ("segments", report.segments), ("freedBytes", report.freedByteCount),
-            ("writtenBytes", report.writtenByteCount),
+            ("segments", .count(report.segments)), ("freedBytes", .bytes(report.freedByteCount)),
+            ("writtenBytes", .bytes(report.writtenByteCount)),
         ])
+    }
+
+    /// Says who has the store, and how it is compacted then.
+    private var refusal: CommandError {
+        let lock = try? PosixFileSystem().open(FilePath(argument.url.appendingPathComponent("LOCK").path), .read)
+        let holder = lock.flatMap { RunningProcess(lockedBy: $0) }.map { "\($0)" } ?? "another process"
+        return CommandError(
+            "\(holder) has the store open for writing, and it alone can compact it. It does so by itself as it writes, "
+                + "and at once where it calls compact(_:progress:) of its coordinator; to compact from here, end it first")
+    }
+
+    private func open(_ options: LogOptions) throws -> LogStore {
+        do throws(StoreError) {
+            return try LogStore.open(FilePath(argument.url.path), in: PosixFileSystem(), options: options, schema: nil)
+        } catch {
+            throw error.code == .locked ? refusal : error
+        }
     }
 
     private func compact() throws -> CompactionReport {
         var options = LogOptions()
         options.createsIfMissing = false
         options.compaction.isAutomatic = false
-        let log = try LogStore.open(FilePath(argument.url.path), in: PosixFileSystem(), options: options, schema: nil)
+        let log = try open(options)
         var retention = log.retention
         retention.historyFloor = HistoryMetadata.start(log.metadata) - 1
         log.setRetention(retention)
-        let bar = ProgressBar("compacting")
+        let bar = ProgressBar("compacting", .bytes)
         defer { bar.finish() }
         let report: CompactionReport
         do {

@@ -49,14 +49,15 @@ struct Dump: ParsableCommand {
             let columns = ObjectColumns(entity, withToMany: true)
             let request = NSFetchRequest<any NSFetchRequestResult>(entityName: entity.name ?? "")
             request.includesSubentities = !entities.isEmpty && output.format == .csv
-            if output.format == .json {
+            if output.format.isJSON {
                 try session.forEach(request) { object in
-                    Terminal.output.write(isFirst ? "[" : ",\n")
-                    isFirst = false
-                    let fields = zip(columns.names, columns.cells(object)).map { "\(QuotedText.of($0)):\($1.json)" }
-                    Terminal.output.write(
+                    let values = RecordWriter.json(columns.names, columns.cells(object))
+                    let record =
                         "{\"entity\":\(QuotedText.of(entity.name ?? "")),\"uri\":\(ObjectColumns.uri(object).json),"
-                            + "\"values\":{\(fields.joined(separator: ","))}}")
+                        + "\"values\":\(values)}"
+                    if output.format == .ndjson { return Terminal.output.write(record + "\n") }
+                    Terminal.output.write((isFirst ? "[" : ",\n") + record)
+                    isFirst = false
                 }
                 continue
             }
@@ -65,7 +66,7 @@ struct Dump: ParsableCommand {
                 isFirst = false
                 Terminal.output.write(Terminal.output.bold(entity.name ?? "") + "\n")
             }
-            let writer = RecordWriter(output.format, columns: ["uri"] + columns.names)
+            let writer = RecordWriter(output, columns: ["uri"] + columns.names)
             try session.forEach(request) { writer.write([ObjectColumns.uri($0)] + columns.cells($0)) }
             writer.finish()
         }

@@ -35,23 +35,23 @@ struct Export: ParsableCommand {
         if target != "-" { output.write(figures) }
     }
 
-    private func save() throws -> [(name: String, value: Int)] {
+    private func save() throws -> [(name: String, value: Cell)] {
         switch form {
         case .coreData:
-            let bar = ProgressBar("exporting")
+            let bar = ProgressBar("exporting", .objects)
             defer { bar.finish() }
             let report = try CoreDataExporter(argument.url).run(
                 to: URL(fileURLWithPath: target), history: history
             ) { bar.update($0, of: $1) }
-            return [("objects", report.objects), ("links", report.links)]
-                + (history ? [("transactions", report.transactions)] : [])
-                + [("versionHashes", report.hasVersionHashes ? 1 : 0)]
+            return [("objects", .count(report.objects)), ("links", .count(report.links))]
+                + (history ? [("transactions", .count(report.transactions))] : [])
+                + [("versionHashes", .count(report.hasVersionHashes ? 1 : 0))]
         case .jsonl:
             let report = try text.transfer.writeJSONLines(argument.url, to: target)
-            return [("objects", report.objects), ("links", report.links)]
+            return [("objects", .count(report.objects)), ("links", .count(report.links))]
         case .csv:
             let report = try text.transfer.writeCSV(argument.url, to: target)
-            return [("objects", report.objects), ("links", report.links)]
+            return [("objects", .count(report.objects)), ("links", .count(report.links))]
         }
     }
 }

@@ -1,17 +1,17 @@
 import StrataModelFile
 
 extension OutputOptions {
-    /// Prints what a command has done: a few numbers with their names.
-    func write(_ figures: [(name: String, value: Int)]) {
+    /// Prints what a command has done: a few values with their names.
+    func write(_ figures: [(name: String, value: Cell)]) {
         let terminal = Terminal.output
         switch format {
-        case .table: for (name, value) in figures { terminal.write("\(name): \(value)\n") }
-        case .json:
-            let fields = figures.map { "\(QuotedText.of($0.name)):\($0.value)" }
-            terminal.write("{\(fields.joined(separator: ","))}\n")
+        case .table:
+            for (name, value) in figures { terminal.write("\(name): \(value.tableText(exactBytes: bytes))\n") }
+        case .json, .ndjson:
+            terminal.write(RecordWriter.json(figures.map(\.name), figures.map(\.value)) + "\n")
         case .csv:
-            let writer = RecordWriter(.csv, columns: ["what", "value"])
-            for (name, value) in figures { writer.write([.text(name), .integer(Int64(value))]) }
+            let writer = RecordWriter(self, columns: ["what", "value"])
+            for (name, value) in figures { writer.write([.text(name), value]) }
             writer.finish()
         }
         terminal.flush()

@@ -38,15 +38,10 @@ struct Get: ParsableCommand {
         }
         let columns = ObjectColumns(object.entity, withToMany: true)
         let values = try session.context.throwingReadFailures { Array(zip(columns.names, columns.cells(object))) }
-        if output.format == .table {
-            let writer = RecordWriter(.table, columns: ["property", "value"], cutsTexts: false)
-            writer.write([.text("uri"), .text(object.objectID.uriRepresentation().absoluteString)])
-            for (name, cell) in values { writer.write([.text(name), .text(cell.tableText)]) }
-            writer.finish()
-        } else {
-            let writer = RecordWriter(output.format, columns: ["uri"] + values.map(\.0), isEndless: true)
-            writer.write([ObjectColumns.uri(object)] + values.map(\.1))
-            writer.finish()
-        }
+        let writer = RecordWriter(output, columns: ["uri"] + values.map(\.0), isEndless: true, isVertical: true)
+        let uri = object.objectID.uriRepresentation().absoluteString
+        // A table has it whole, too.
+        writer.write([.text(uri)] + values.map(\.1))
+        writer.finish()
     }
 }

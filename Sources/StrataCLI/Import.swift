@@ -41,19 +41,22 @@ struct Import: ParsableCommand {
         output.write(try reporting { try load() })
     }
 
-    private func load() throws -> [(name: String, value: Int)] {
+    private func load() throws -> [(name: String, value: Cell)] {
         let model = try model.map { try NSManagedObjectModel(compiledModelAt: URL(fileURLWithPath: $0)) }
         let target = URL(fileURLWithPath: store, isDirectory: true)
         switch form {
         case .coreData:
             let importer = try CoreDataImporter(URL(fileURLWithPath: source))
-            let bar = ProgressBar("importing")
+            let bar = ProgressBar("importing", .objects)
             defer { bar.finish() }
             let report = try importer.run(to: target, model: model, partial: partial) { bar.update($0, of: $1) }
             bar.finish()
             for omission in report.omissions { Terminal.messages.write("left out: \(omission)\n") }
             Terminal.messages.flush()
-            return [("objects", report.objects), ("links", report.links), ("transactions", report.transactions)]
+            return [
+                ("objects", .count(report.objects)), ("links", .count(report.links)),
+                ("transactions", .count(report.transactions)),
+            ]
         case .jsonl: return figures(try transfer.readJSONLines(source, to: target, model: model))
         case .csv: return figures(try transfer.readCSV(source, to: target, model: model))
         }
@@ -65,7 +68,8 @@ struct Import: ParsableCommand {
         return transfer
     }
 
-    private func figures(_ report: TextTransfer.Report) -> [(name: String, value: Int)] {
-        [("objects", report.objects), ("links", report.links)] + (dangling ? [("dangling", report.dangling)] : [])
+    private func figures(_ report: TextTransfer.Report) -> [(name: String, value: Cell)] {
+        [("objects", .count(report.objects)), ("links", .count(report.links))]
+            + (dangling ? [("dangling", .count(report.dangling))] : [])
     }
 }

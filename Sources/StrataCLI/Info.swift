@@ -21,9 +21,9 @@ struct Info: ParsableCommand {
             let summary = try StoreSummary(log, argument.url)
             switch output.format {
             case .table: printTables(summary)
-            case .json: Terminal.output.write(summary.json + "\n")
+            case .json, .ndjson: Terminal.output.write(summary.json + "\n")
             case .csv:
-                let writer = RecordWriter(.csv, columns: ["entity", "objects"])
+                let writer = RecordWriter(output, columns: ["entity", "objects"])
                 for (name, count) in summary.entities { writer.write([.text(name), .integer(Int64(count))]) }
                 writer.finish()
             }
@@ -37,13 +37,18 @@ struct Info: ParsableCommand {
 
     private func printTables(_ summary: StoreSummary) {
         let terminal = Terminal.output
-        for (name, cell) in summary.values { terminal.write("\(name): \(cell.tableText)\n") }
+        for (name, cell) in summary.values {
+            var name = name
+            // "log: 7.1 MB"
+            if case .bytes = cell, !output.bytes, name.hasSuffix(" bytes") { name.removeLast(" bytes".count) }
+            terminal.write("\(name): \(cell.tableText(exactBytes: output.bytes))\n")
+        }
         terminal.write("\n")
-        let entities = RecordWriter(.table, columns: ["entity", "objects"])
+        let entities = RecordWriter(output, columns: ["entity", "objects"])
         for (name, count) in summary.entities { entities.write([.text(name), .integer(Int64(count))]) }
         entities.finish()
         terminal.write("\n")
-        let segments = RecordWriter(.table, columns: StoreSummary.segmentColumns)
+        let segments = RecordWriter(output, columns: StoreSummary.segmentColumns)
         for segment in summary.segments { segments.write(segment) }
         segments.finish()
     }
@@ -73,7 +78,7 @@ struct StoreSummary {
         for segment in try log.segmentSummaries() {
             let parts = use[segment.number]
             segments.append([
-                .integer(Int64(segment.number)), .integer(Int64(segment.byteCount)),
+                .count(Int(segment.number)), .bytes(segment.byteCount),
                 Self.cell(parts?.liveByteCount), Self.cell(parts?.historyByteCount), Self.cell(parts?.deadByteCount),
                 Self.cell(parts?.pinnedByteCount), .integer(Int64(segment.previousSequence)),
             ])
@@ -96,7 +101,7 @@ struct StoreSummary {
                     : .text(Point.text(Date(timeIntervalSince1970: Double(snapshot.timestampNanoseconds) / 1e9)))
             ),
             ("schema version", .integer(Int64(log.schemaVersion))), ("segments", .integer(Int64(segments.count))),
-            ("log bytes", .integer(Int64(total))), ("checkpoint bytes", .integer(Int64(indexBytes))),
+            ("log bytes", .bytes(total)), ("checkpoint bytes", .bytes(indexBytes)),
             ("live bytes", Self.sum(use, \.liveByteCount)), ("history bytes", Self.sum(use, \.historyByteCount)),
             ("dead bytes", Self.sum(use, \.deadByteCount)), ("pinned bytes", Self.sum(use, \.pinnedByteCount)),
             ("bytes per object", objects == 0 ? .null : .real((Double(total) / Double(objects)).rounded())),
@@ -114,7 +119,7 @@ struct StoreSummary {
         }
     }
 
-    private static func cell(_ byteCount: Int?) -> Cell { byteCount.map { .integer(Int64($0)) } ?? .null }
+    private static func cell(_ byteCount: Int?) -> Cell { byteCount.map { .bytes($0) } ?? .absent }
 
     private static func sum(
         _ use: [UInt32: SegmentStatistics], _ part: KeyPath<SegmentStatistics, Int>
@@ -133,16 +138,13 @@ struct StoreSummary {
         var fields = values.map { "\(QuotedText.of(Self.key($0.0))):\($0.1.json)" }
         let counts = entities.map { "\(QuotedText.of($0.0)):\($0.1)" }
         fields.append("\"entities\":{\(counts.joined(separator: ","))}")
-        let parts = segments.map { segment in
-            let pairs = zip(Self.segmentColumns, segment).map { "\(QuotedText.of(Self.key($0))):\($1.json)" }
-            return "{\(pairs.joined(separator: ","))}"
-        }
+        let parts = segments.map { RecordWriter.json(Self.segmentColumns.map(Self.key), $0) }
         fields.append("\"segmentList\":[\(parts.joined(separator: ","))]")
         return "{\(fields.joined(separator: ","))}"
     }
 
     /// "log bytes" as "logBytes".
-    private static func key(_ name: String) -> String {
+    static func key(_ name: String) -> String {
         let words = name.split(separator: " ")
         return words.enumerated().map { $0.offset == 0 ? String($0.element) : $0.element.capitalized }.joined()
     }

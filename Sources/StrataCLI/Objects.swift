@@ -34,7 +34,7 @@ extension Session {
     ) throws {
         request.resultType = .managedObjectIDResultType
         let ids = try context.fetch(request).compactMap { $0 as? NSManagedObjectID }
-        let bar = ProgressBar(request.entityName ?? "objects", besideOutput: true)
+        let bar = ProgressBar(request.entityName ?? "objects", .objects, besideOutput: true)
         defer { bar.finish() }
         for start in stride(from: 0, to: ids.count, by: 1_000) {
             bar.update(start, of: ids.count)

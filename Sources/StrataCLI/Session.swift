@@ -64,14 +64,5 @@ final class Session {
     }
 
     /// The entity of a name, which may be written with other capitals.
-    func entity(_ name: String) throws -> NSEntityDescription {
-        if let entity = model.entitiesByName[name] { return entity }
-        let names = model.entities.compactMap(\.name).sorted()
-        if let other = names.first(where: { $0.lowercased() == name.lowercased() }),
-            let entity = model.entitiesByName[other]
-        {
-            return entity
-        }
-        throw CommandError("the store has no entity \(name); it has \(names.joined(separator: ", "))")
-    }
+    func entity(_ name: String) throws -> NSEntityDescription { try model.entity(named: name) }
 }

@@ -27,8 +27,8 @@ struct StrataCommand: AsyncParsableCommand {
             object; 64 the command line is wrong.
             """,
         subcommands: [
-            Info.self, Verify.self, Backup.self, Compact.self, History.self, Dump.self, Get.self, Query.self,
-            Import.self, Export.self,
+            Info.self, Schema.self, Stats.self, Verify.self, Backup.self, Compact.self, History.self, Diff.self, Dump.self, Get.self,
+            Query.self, Import.self, Export.self, Doctor.self,
         ])
 
     static func main() async {

@@ -29,6 +29,16 @@ final class Terminal {
 
     func bold(_ text: String) -> String { hasColours ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
 
+    func faint(_ text: String) -> String { hasColours && !text.isEmpty ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
+
+    /// How wide the terminal is; nil where there is none, or it does not say.
+    var columnCount: Int? {
+        guard isInteractive else { return nil }
+        var size = winsize()
+        if ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 { return Int(size.ws_col) }
+        return getenv("COLUMNS").flatMap { Int(String(cString: $0)) }.flatMap { $0 > 0 ? $0 : nil }
+    }
+
     func red(_ text: String) -> String { hasColours ? "\u{1B}[31m\(text)\u{1B}[0m" : text }
 
     func write(_ text: String) {
@@ -67,39 +77,5 @@ final class Terminal {
         Self.messages.write("Error: the standard output cannot be written: \(String(cString: strerror(error)))\n")
         Self.messages.flush()
         _exit(ExitCodes.failure.rawValue)
-    }
-}
-
-/// A bar on the terminal for work that takes long; nothing where nobody looks.
-final class ProgressBar {
-    private let title: String
-    private let terminal = Terminal.messages
-    private let isShown: Bool
-    private var shown = -1
-
-    private static let width = 40
-
-    /// - Parameter besideOutput: whether results are printed meanwhile: there is a bar only where they go elsewhere.
-    init(_ title: String, besideOutput: Bool = false) {
-        self.title = title
-        isShown = terminal.isInteractive && !(besideOutput && Terminal.output.isInteractive)
-    }
-
-    func update(_ done: Int, of total: Int) {
-        guard isShown, total > 0 else { return }
-        let percent = min(100, max(0, Int(Double(done) / Double(total) * 100)))
-        guard percent != shown else { return }
-        shown = percent
-        let filled = percent * Self.width / 100
-        let bar = String(repeating: "█", count: filled) + String(repeating: "·", count: Self.width - filled)
-        terminal.write("\r\(title) \(bar) \(percent) %")
-        terminal.flush()
-    }
-
-    /// Takes the bar away.
-    func finish() {
-        guard shown >= 0 else { return }
-        terminal.write("\r\u{1B}[K")
-        terminal.flush()
     }
 }

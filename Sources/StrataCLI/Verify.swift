@@ -25,7 +25,7 @@ struct Verify: ParsableCommand {
     }
 
     private func check() throws -> [StoreError] {
-        let bar = ProgressBar("verifying")
+        let bar = ProgressBar("verifying", .bytes)
         defer { bar.finish() }
         let report: VerifyReport
         var problems: [StoreError] = []
@@ -50,16 +50,17 @@ struct Verify: ParsableCommand {
             problems.append(problem)
         }
         var values = [
-            ("segments", report.segments), ("records", report.records), ("transactions", report.transactions),
-            ("blocks", report.blocks), ("rows", report.rows), ("bytes", report.byteCount),
+            ("segments", Cell.count(report.segments)), ("records", .count(report.records)),
+            ("transactions", .count(report.transactions)), ("blocks", .count(report.blocks)),
+            ("rows", .count(report.rows)), ("bytes", .bytes(report.byteCount)),
         ]
-        if report.unlistedProblems > 0 { values.append(("unlistedProblems", report.unlistedProblems)) }
+        if report.unlistedProblems > 0 { values.append(("unlistedProblems", .count(report.unlistedProblems))) }
         print(problems, values: values)
         return problems
     }
 
     private func save(to directory: String) throws -> [StoreError] {
-        let bar = ProgressBar("salvaging")
+        let bar = ProgressBar("salvaging", .bytes)
         defer { bar.finish() }
         let target = FilePath(URL(fileURLWithPath: directory, isDirectory: true).path)
         let report = try LogSalvage.run(
@@ -69,28 +70,28 @@ struct Verify: ParsableCommand {
         print(
             report.problems,
             values: [
-                ("segments", report.segments), ("transactions", report.transactions), ("rows", report.rows),
-                ("skippedBytes", report.skippedByteCount), ("lostRows", report.lostRows),
-                ("staleRows", report.staleRows), ("lostValues", report.lostValues),
-                ("clearedReferences", report.clearedReferences),
+                ("segments", .count(report.segments)), ("transactions", .count(report.transactions)),
+                ("rows", .count(report.rows)), ("skippedBytes", .bytes(report.skippedByteCount)),
+                ("lostRows", .count(report.lostRows)), ("staleRows", .count(report.staleRows)),
+                ("lostValues", .count(report.lostValues)), ("clearedReferences", .count(report.clearedReferences)),
             ])
         return report.problems
     }
 
-    private func print(_ problems: [StoreError], values: [(String, Int)]) {
+    private func print(_ problems: [StoreError], values: [(String, Cell)]) {
         let terminal = Terminal.output
         switch output.format {
         case .table:
-            for (name, value) in values { terminal.write("\(name): \(value)\n") }
+            for (name, value) in values { terminal.write("\(name): \(value.tableText(exactBytes: output.bytes))\n") }
             for problem in problems { terminal.write(terminal.red("damaged: ") + problem.description + "\n") }
             if problems.isEmpty { terminal.write("the store is sound\n") }
-        case .json:
-            var fields = values.map { "\(QuotedText.of($0.0)):\($0.1)" }
+        case .json, .ndjson:
+            var fields = values.map { "\(QuotedText.of($0.0)):\($0.1.json)" }
             fields.append("\"problems\":[\(problems.map { QuotedText.of($0.description) }.joined(separator: ","))]")
             terminal.write("{\(fields.joined(separator: ","))}\n")
         case .csv:
-            let writer = RecordWriter(.csv, columns: ["what", "value"])
-            for (name, value) in values { writer.write([.text(name), .integer(Int64(value))]) }
+            let writer = RecordWriter(output, columns: ["what", "value"])
+            for (name, value) in values { writer.write([.text(name), value]) }
             for problem in problems { writer.write([.text("problem"), .text(problem.description)]) }
         }
         terminal.flush()

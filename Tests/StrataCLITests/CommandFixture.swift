@@ -22,10 +22,11 @@ final class CommandFixture {
     private(set) var coordinator: NSPersistentStoreCoordinator?
     let model: NSManagedObjectModel
 
-    init() throws {
+    /// - Parameter model: that of the store; people in teams if there is none.
+    init(model: NSManagedObjectModel? = nil) throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("strata-cli-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        model = Self.makeModel()
+        self.model = model ?? Self.makeModel()
         try open()
     }
 
@@ -34,14 +35,15 @@ final class CommandFixture {
         try? FileManager.default.removeItem(at: directory)
     }
 
+    static func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
+        let attribute = NSAttributeDescription()
+        attribute.name = name
+        attribute.attributeType = type
+        attribute.isOptional = true
+        return attribute
+    }
+
     private static func makeModel() -> NSManagedObjectModel {
-        func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
-            let attribute = NSAttributeDescription()
-            attribute.name = name
-            attribute.attributeType = type
-            attribute.isOptional = true
-            return attribute
-        }
         let (team, person, boss) = (NSEntityDescription(), NSEntityDescription(), NSEntityDescription())
         (team.name, person.name, boss.name) = ("Team", "Person", "Boss")
         // A class that the command does not have.
@@ -130,10 +132,13 @@ final class CommandFixture {
         return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("strata")
     }
 
-    static func start(_ arguments: [String], output: URL, messages: URL) throws -> Process {
+    static func start(
+        _ arguments: [String], output: URL, messages: URL, environment: [String: String] = [:]
+    ) throws -> Process {
         let process = Process()
         process.executableURL = command
         process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         for url in [output, messages] { _ = FileManager.default.createFile(atPath: url.path, contents: nil) }
         process.standardOutput = try FileHandle(forWritingTo: output)
         process.standardError = try FileHandle(forWritingTo: messages)
@@ -148,11 +153,14 @@ final class CommandFixture {
     }
 
     /// As ``run(_:_:on:)-(_,String...,_)``.
-    func run(_ verb: String, _ arguments: [String], on store: URL? = nil) throws -> CommandResult {
+    func run(
+        _ verb: String, _ arguments: [String], on store: URL? = nil, environment: [String: String] = [:]
+    ) throws -> CommandResult {
         let output = directory.appendingPathComponent("output-\(UUID().uuidString)")
         let messages = directory.appendingPathComponent("messages-\(UUID().uuidString)")
         let process = try Self.start(
-            [verb, (store ?? self.store).path] + arguments, output: output, messages: messages)
+            [verb, (store ?? self.store).path] + arguments, output: output, messages: messages,
+            environment: environment)
         process.waitUntilExit()
         return CommandResult(
             code: process.terminationStatus, output: String(decoding: try Data(contentsOf: output), as: UTF8.self),

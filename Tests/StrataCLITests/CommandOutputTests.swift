@@ -32,6 +32,8 @@ import Testing
         let verbs = [
             ["info"], ["verify"], ["history"], ["history", "--after", "1", "--entity", "Person"], ["dump", "Person"],
             ["get", "Person/p1"], ["query", "Person"], ["query", "Person", "age > 1", "--explain"],
+            ["query", "Person", "--group-by", "team.title"], ["stats"], ["diff", "1"], ["diff", "1", "--summary"],
+            ["doctor"],
         ]
         for verb in verbs {
             let rest = Array(verb.dropFirst())
@@ -42,7 +44,13 @@ import Testing
             let csv = try fixture.run(verb[0], rest + ["--format", "csv"])
             #expect(csv.code == 0 && csv.lines.count > 1, "\(verb): \(csv)")
             #expect(csv.output.hasSuffix("\r\n") && csv.lines[0].contains(","), "\(verb): \(csv)")
-            for result in [table, json, csv] { #expect(!result.output.contains("\u{1B}"), "\(verb)") }
+            let ndjson = try fixture.run(verb[0], rest + ["--format", "ndjson"])
+            #expect(ndjson.code == 0 && !ndjson.lines.isEmpty, "\(verb): \(ndjson)")
+            for line in ndjson.lines {
+                let record = try? JSONSerialization.jsonObject(with: Data(line.utf8))
+                #expect(record is [String: Any], "\(verb): \(line)")
+            }
+            for result in [table, json, csv, ndjson] { #expect(!result.output.contains("\u{1B}"), "\(verb)") }
         }
     }
 
@@ -67,13 +75,16 @@ import Testing
         #expect(plain.text.contains("entity") && !plain.text.contains("\u{1B}"))
         #expect(try !terminal.run(["info", fixture.store.path], environment: ["TERM": "dumb"]).text.contains("\u{1B}"))
         let output = fixture.directory.appendingPathComponent("dumped")
-        let bar = try terminal.run(["dump", fixture.store.path, "Person"], output: output)
+        let atOnce = ["STRATA_PROGRESS_SECONDS": "0"]
+        let bar = try terminal.run(["dump", fixture.store.path, "Person"], environment: atOnce, output: output)
         #expect(bar.text.contains("Person ··"), "\(bar.text)")
         #expect(bar.text.hasSuffix("\r\u{1B}[K"))
         #expect(try String(contentsOf: output, encoding: .utf8).contains("Ann"))
         // Where the results are seen there is no bar between them.
-        #expect(try !terminal.run(["dump", fixture.store.path, "Person"]).text.contains("··"))
-        let verified = try terminal.run(["verify", fixture.store.path])
+        #expect(try !terminal.run(["dump", fixture.store.path, "Person"], environment: atOnce).text.contains("··"))
+        // What is done in a moment needs no bar.
+        #expect(try !terminal.run(["verify", fixture.store.path]).text.contains("··"))
+        let verified = try terminal.run(["verify", fixture.store.path], environment: atOnce)
         #expect(verified.text.contains("verifying") && verified.text.contains("the store is sound"))
     }
 

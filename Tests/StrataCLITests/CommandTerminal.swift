@@ -32,6 +32,11 @@ final class CommandTerminal {
         close(follower)
     }
 
+    func setWidth(_ columns: Int) throws {
+        var size = winsize(ws_row: 24, ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
+        try #require(ioctl(follower, UInt(TIOCSWINSZ), &size) == 0)
+    }
+
     /// Runs the command and gives what the terminal was sent.
     ///
     /// - Parameter output: where results go instead; nil for the terminal.

@@ -151,7 +151,8 @@ import Testing
             for object in try context.fetch(request) { context.delete(object) }
         }
         let locked = try fixture.run("compact")
-        #expect(locked.code == 1 && locked.messages.contains("written by"), "\(locked.messages)")
+        #expect(locked.code == 1 && locked.messages.contains("process \(getpid()) ("), "\(locked.messages)")
+        #expect(locked.messages.contains("compact(_:progress:)"))
         fixture.close()
         let result = try fixture.run("compact", "--format", "json")
         #expect(result.code == 0, "\(result.messages)")

@@ -1,0 +1,115 @@
+import CoreData
+import Foundation
+import Testing
+
+/// `strata doctor`: each finding is one that was caused.
+@Suite(.serialized) struct DoctorCommandTests {
+    private func filled() throws -> CommandFixture {
+        let fixture = try CommandFixture()
+        try fixture.fill()
+        return fixture
+    }
+
+    /// The findings of a check that are in a state.
+    private func findings(_ result: CommandResult, _ check: String, _ state: String) -> [[String: Any]] {
+        result.records.filter { $0["check"] as? String == check && $0["state"] as? String == state }
+    }
+
+    @Test func aSoundStoreHasNothingToDo() throws {
+        let fixture = try filled()
+        fixture.close()
+        let result = try fixture.run("doctor", "-f", "json")
+        #expect(result.code == 0, "\(result.output)")
+        for check in ["permissions", "descriptors", "clock", "lock", "leftovers", "store", "space"] {
+            #expect(findings(result, check, "ok").count == 1, "\(check): \(result.output)")
+        }
+        #expect(result.records.contains { $0["check"] as? String == "file system" })
+        #expect(result.records.allSatisfy { $0["state"] as? String != "problem" })
+        let empty = fixture.directory.appendingPathComponent("empty")
+        try FileManager.default.createDirectory(at: empty, withIntermediateDirectories: true)
+        let place = try fixture.run("doctor", "-f", "json", on: empty)
+        #expect(place.code == 0 && findings(place, "permissions", "ok").count == 1, "\(place)")
+        #expect(findings(place, "store", "ok").isEmpty)
+    }
+
+    /// Who has the lock, and what that process has been started with.
+    @Test func theHolderOfTheLockIsExamined() throws {
+        let fixture = try filled()
+        let result = try fixture.run("doctor", "-f", "json")
+        #expect(result.code == 0, "\(result.output)")
+        let lock = try #require(findings(result, "lock", "note").first?["finding"] as? String)
+        #expect(lock.hasPrefix("process \(getpid()) ("), "\(lock)")
+        let limit = try #require(result.records.first { $0["check"] as? String == "descriptors" })
+        #expect((limit["finding"] as? String)?.contains("of process \(getpid())") == true, "\(limit)")
+    }
+
+    @Test func openPermissionsAndLeftoversAreFound() throws {
+        let fixture = try filled()
+        fixture.close()
+        #expect(chmod(fixture.store.path, 0o755) == 0)
+        #expect(chmod(fixture.store.appendingPathComponent("00000001.seg").path, 0o644) == 0)
+        try Data().write(to: fixture.store.appendingPathComponent("notes.txt"))
+        try FileManager.default.createDirectory(
+            at: fixture.directory.appendingPathComponent("store.strata-copy"), withIntermediateDirectories: true)
+        let result = try fixture.run("doctor", "-f", "json")
+        #expect(result.code == 1)
+        let texts = findings(result, "permissions", "problem").compactMap { $0["finding"] as? String }
+        #expect(texts.contains { $0.contains("mode 755") } && texts.contains { $0.contains("00000001.seg") }, "\(texts)")
+        #expect(findings(result, "permissions", "problem").allSatisfy { ($0["remedy"] as? String)?.isEmpty == false })
+        #expect(findings(result, "leftovers", "problem").count == 1, "\(result.output)")
+        #expect(findings(result, "leftovers", "note").contains { ($0["finding"] as? String)?.contains("notes.txt") == true })
+        let table = try fixture.run("doctor")
+        #expect(table.code == 1 && table.output.contains("problem  permissions") && table.output.contains("→ chmod 700"))
+    }
+
+    @Test func damageAndWrongPathsAreFound() throws {
+        let fixture = try filled()
+        fixture.close()
+        let manifest = fixture.store.appendingPathComponent("MANIFEST")
+        let segment = fixture.store.appendingPathComponent("00000001.seg")
+        var bytes = try Data(contentsOf: segment)
+        bytes[0] ^= 0xFF
+        try bytes.write(to: segment)
+        for name in try FileManager.default.contentsOfDirectory(atPath: fixture.store.path) where name.hasSuffix(".chk")
+        {
+            try FileManager.default.removeItem(at: fixture.store.appendingPathComponent(name))
+        }
+        let damaged = try fixture.run("doctor", "-f", "json")
+        #expect(damaged.code == 1 && findings(damaged, "store", "problem").count == 1, "\(damaged)")
+        let nothing = try fixture.run("doctor", "-f", "json", on: fixture.directory.appendingPathComponent("nothing"))
+        #expect(nothing.code == 1 && findings(nothing, "directory", "problem").count == 1)
+        let file = try fixture.run("doctor", "-f", "json", on: manifest)
+        #expect(file.code == 1 && findings(file, "directory", "problem").count == 1)
+    }
+
+    /// Limits are those that the command is started with, if no process has the store.
+    @Test func lowLimitsAreFound() throws {
+        let fixture = try filled()
+        fixture.close()
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = [
+            "-c", "ulimit -n 64; ulimit -f 1000; exec \"$1\" doctor \"$2\" -f json >\"$3\"", "sh",
+            CommandFixture.command.path, fixture.store.path, fixture.directory.appendingPathComponent("out").path,
+        ]
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 1)
+        let output = try String(contentsOf: fixture.directory.appendingPathComponent("out"), encoding: .utf8)
+        let result = CommandResult(code: 1, output: output, messages: "")
+        #expect(findings(result, "descriptors", "problem").count == 1, "\(output)")
+        #expect(findings(result, "file size", "problem").count == 1, "\(output)")
+    }
+
+    @Test func aClockBehindTheStoreIsFound() throws {
+        let fixture = try filled()
+        fixture.close()
+        // The clock of a process is set back by libfaketime where it is there; else the store's would have to be ahead.
+        let library = ["/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1", "/usr/lib/faketime/libfaketime.so.1"]
+            .first { FileManager.default.fileExists(atPath: $0) }
+        guard let library else { return }
+        let result = try fixture.run(
+            "doctor", ["-f", "json"], environment: ["LD_PRELOAD": library, "FAKETIME": "-2d"])
+        #expect(result.code == 1 && findings(result, "clock", "problem").count == 1, "\(result)")
+    }
+}
