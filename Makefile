@@ -26,6 +26,8 @@ FUZZ_SECONDS ?= 1
 KILLS ?= 40
 # For how many seconds `make test` lets processes follow a store whose writer is killed.
 FOLLOW_SECONDS ?= 10
+# Where `make install` puts the command; DESTDIR comes before it.
+PREFIX ?= /usr/local
 # For how many seconds `make test` serves 64 clients and is killed.
 SERVICE_SECONDS ?= 15
 
@@ -40,7 +42,7 @@ RELEASE := --scratch-path .build-release -c release -Xswiftc -enable-testing $(F
 RELEASE_TESTS := $(RELEASE) --disable-testable-imports
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: docs help bootstrap demo test forget-times test-debug test-examples test-examples-debug test-examples-release test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz test-kit test-library suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow bench-shapes count count-update mutants check test-address soak format lint clean
+.PHONY: docs help bootstrap demo install test test-command forget-times test-debug test-examples test-examples-debug test-examples-release test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz test-kit test-library suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow bench-shapes count count-update mutants check test-address soak format lint clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -113,6 +115,10 @@ test-library: bootstrap ## Test the example LibraryService: serve 64 clients and
 	$(call forget-plan,.build/debug.yaml)
 	STRATA_TESTS=kit SERVICE_SECONDS=$(SERVICE_SECONDS) scripts/timed.sh 'debug: LibraryService' $(SWIFT) test --package-path Examples/LibraryService $(DEBUG) $(TEST_FLAGS)
 
+test-command: bootstrap ## Run the tests of the command strata alone
+	$(call forget-plan,.build/debug.yaml)
+	STRATA_TESTS=command $(SWIFT) test $(DEBUG) $(TEST_FLAGS)
+
 suite-times: ## Run each suite of the last build by itself and print how long it takes; FILTER says which
 	scripts/suite-times.sh "$$($(SWIFT) build $(DEBUG) --show-bin-path)/StrataPackageTests.xctest" '$(FILTER)'
 
@@ -152,6 +158,12 @@ mutants: bootstrap ## Break the code in small ways, one at a time, and print wha
 
 soak: bootstrap ## Sweep a million states, fuzz, kill and look for races; takes hours
 	SWIFT=$(SWIFT) Tests/soak.sh $(ARGS)
+
+# The binary of a release build needs Swift's libraries on the machine unless they are linked into it.
+install: bootstrap ## Install the command strata with completions and manual under PREFIX
+	$(SWIFT) build -c release --product strata --static-swift-stdlib $(FLAGS)
+	$(SWIFT) package plugin generate-manual --configuration debug --multi-page
+	scripts/install.sh "$$($(SWIFT) build -c release --static-swift-stdlib --show-bin-path)/strata" .build/plugins/GenerateManual/outputs/StrataCLI '$(PREFIX)'
 
 bench: ## Measure the store beside SQLite, LMDB and the bare disk
 	@scripts/bootstrap.sh sqlite lmdb

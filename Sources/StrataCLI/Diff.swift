@@ -22,7 +22,7 @@ struct Diff: ParsableCommand {
     var from: String
     @Argument(help: "The point after; the newest state if there is none.")
     var to: Point?
-    @Option(help: "Only objects of this entity, subentities included.")
+    @Option(help: "Only objects of this entity, subentities included.", completion: NameCompletion.entities)
     var entity: String?
     @Flag(help: "Print only how many objects of each entity differ.")
     var summary = false

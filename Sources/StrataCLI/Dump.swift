@@ -11,7 +11,7 @@ struct Dump: ParsableCommand {
         discussion: "With --format csv name one entity; its columns are the file's.")
 
     @OptionGroup var argument: StoreArgument
-    @Argument(help: "The entities to print; all if none is named.")
+    @Argument(help: "The entities to print; all if none is named.", completion: NameCompletion.entities)
     var entities: [String] = []
     @Option(help: "A point of the past: a transaction number or a time, such as 2026-05-01T12:00.")
     var at: Point?

@@ -19,7 +19,7 @@ struct History: AsyncParsableCommand {
     var last: Int?
     @Option(help: "Only transactions of this author.")
     var author: String?
-    @Option(help: "Only changes of this entity's objects, subentities included.")
+    @Option(help: "Only changes of this entity's objects, subentities included.", completion: NameCompletion.entities)
     var entity: String?
     @Flag(help: "Go on with what is saved from now on, until the command is interrupted.")
     var follow = false

@@ -17,13 +17,17 @@ struct Query: ParsableCommand {
             """)
 
     @OptionGroup var argument: StoreArgument
-    @Argument(help: "The entity.")
+    @Argument(help: "The entity.", completion: NameCompletion.entities)
     var entity: String
     @Argument(help: "The predicate.")
     var predicate: String?
-    @Option(help: "What to print of each object or group, separated by commas, instead of the objects.")
+    @Option(
+        help: "What to print of each object or group, separated by commas, instead of the objects.",
+        completion: NameCompletion.properties)
     var select: String?
-    @Option(help: "Key paths or expressions, separated by commas, that the objects of a group agree in.")
+    @Option(
+        help: "Key paths or expressions, separated by commas, that the objects of a group agree in.",
+        completion: NameCompletion.properties)
     var groupBy: String?
     @Option(help: "A predicate for groups: about aggregates, names of --select and what is grouped by.")
     var having: String?
@@ -31,7 +35,8 @@ struct Query: ParsableCommand {
     var distinct = false
     @Option(
         parsing: .unconditional,
-        help: "What to sort by, separated by commas; a minus before a part turns its order round.")
+        help: "What to sort by, separated by commas; a minus before a part turns its order round.",
+        completion: NameCompletion.properties)
     var sort: String?
     @Option(help: "Print at most so many.")
     var limit: Int?

@@ -24,7 +24,9 @@ struct Schema: ParsableCommand {
             """)
 
     @OptionGroup var argument: StoreArgument
-    @Argument(help: "The entities to print; all if none is named. xcdatamodel has the whole model.")
+    @Argument(
+        help: "The entities to print; all if none is named. xcdatamodel has the whole model.",
+        completion: NameCompletion.entities)
     var entities: [String] = []
     @Option(name: .shortAndLong, help: "How to print: \(Form.allCases.map(\.rawValue).joined(separator: ", ")).")
     var format = Form.text

@@ -17,7 +17,7 @@ enum TransferForm: String, EnumerableFlag {
 
 /// What is said of text forms.
 struct TextOptions: ParsableArguments {
-    @Option(help: "With --jsonl and --csv: the entities; all if none is named.")
+    @Option(help: "With --jsonl and --csv: the entities; all if none is named.", completion: NameCompletion.entities)
     var entity: [String] = []
     @Option(
         help: ArgumentHelp(
