@@ -32,7 +32,8 @@ struct Compact: ParsableCommand {
         let holder = lock.flatMap { RunningProcess(lockedBy: $0) }.map { "\($0)" } ?? "another process"
         return CommandError(
             "\(holder) has the store open for writing, and it alone can compact it. It does so by itself as it writes, "
-                + "and at once where it calls compact(_:progress:) of its coordinator; to compact from here, end it first")
+                + "and at once where it calls compact(_:progress:) of its coordinator; to compact from here, end it first"
+        )
     }
 
     private func open(_ options: LogOptions) throws -> LogStore {

@@ -7,11 +7,12 @@ struct Diff: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print what differs between two points of a store, or two stores of one model.",
         discussion: """
-            Of one store: strata diff Store 2026-05-01 2026-05-02, or with one point what came after it. A relationship \
-            shows at its to-one end; if it is to-many at both ends, each member that came or went is a change of its own.
+            Of one store: strata diff Store 2026-05-01 2026-05-02, or with one point what came after it. A \
+            relationship shows at its to-one end; if it is to-many at both ends, each member that came or went is a \
+            change of its own.
 
-            Of two stores: strata diff Store Copy, where Copy is the directory of the other one. Objects are the same if \
-            their entity and primary key are, as in back-ups, salvaged stores and what `import` made of an export. A \
+            Of two stores: strata diff Store Copy prints what makes a Copy of Store. Objects are the same if their \
+            entity and primary key are, as in back-ups, salvaged stores and what `import` made of an export. A \
             directory that is called like a point is written ./2026.
 
             JSON has a record for each object, CSV a row for each property.
@@ -103,7 +104,8 @@ extension Difference {
             let attribute = description.attributesByName[value.property]
             let isMember = description.relationshipsByName[value.property]?.isToMany ?? false
             return Value(
-                property: value.property, before: isMember && value.before == nil ? .absent : Cell(value.before, attribute),
+                property: value.property,
+                before: isMember && value.before == nil ? .absent : Cell(value.before, attribute),
                 after: isMember && value.after == nil ? .absent : Cell(value.after, attribute), isMember: isMember)
         }.sorted { $0.property < $1.property }
     }

@@ -57,7 +57,8 @@ extension Examination {
         guard statvfs(url.path, &status) == 0 else { return }
         if status.f_flag & UInt(ST_RDONLY) != 0 {
             add(
-                "space", .problem, "the file system is read-only", remedy: "mount it read-write; see the kernel's log for why")
+                "space", .problem, "the file system is read-only",
+                remedy: "mount it read-write; see the kernel's log for why")
         }
         var (total, checkpoint) = (0, 0)
         for name in names where Self.isOfStore(name) {

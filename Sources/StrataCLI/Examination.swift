@@ -53,11 +53,15 @@ final class Examination {
     private func examineMissing(_ error: Errno) {
         switch error {
         case .noSuchFileOrDirectory:
-            add("directory", .problem, "there is no \(url.path)", remedy: "name the store's directory, or the one above")
+            add(
+                "directory", .problem, "there is no \(url.path)", remedy: "name the store's directory, or the one above"
+            )
         case .notDirectory:
             add(
                 "directory", .problem, "\(url.path) is a file, and a store of the log is a directory",
-                remedy: "a file of Core Data's is made a store by: strata import --core-data \(url.lastPathComponent) STORE")
+                remedy:
+                    "a file of Core Data's is made a store by: strata import --core-data \(url.lastPathComponent) STORE"
+            )
         default:
             add(
                 "permissions", .problem, "\(url.path) cannot be read: \(error)",
@@ -236,7 +240,7 @@ final class Examination {
             examineClock(log.snapshot)
             try StoreMetadata.check(log.metadata)
             add("store", .ok, "it can be opened; `strata verify` reads every byte of it")
-        } catch where error.code == .corruption {
+        } catch  where error.code == .corruption {
             add(
                 "store", .problem, "it is damaged: \(error)",
                 remedy: "copy the directory as it is, then strata verify \(url.lastPathComponent)")

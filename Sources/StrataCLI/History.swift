@@ -79,7 +79,9 @@ struct History: AsyncParsableCommand {
                     found.append(records)
                     if found.count > count { found.removeFirst() }
                 }
-            } catch let error as CocoaError where error.code.rawValue == NSPersistentHistoryTokenExpiredError && start > 0 {
+            } catch let error as CocoaError
+                where error.code.rawValue == NSPersistentHistoryTokenExpiredError && start > 0
+            {
                 // The history begins later.
                 reach = newest
                 continue

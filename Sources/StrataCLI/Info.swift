@@ -104,7 +104,7 @@ struct StoreSummary {
             ("log bytes", .bytes(total)), ("checkpoint bytes", .bytes(indexBytes)),
             ("live bytes", Self.sum(use, \.liveByteCount)), ("history bytes", Self.sum(use, \.historyByteCount)),
             ("dead bytes", Self.sum(use, \.deadByteCount)), ("pinned bytes", Self.sum(use, \.pinnedByteCount)),
-            ("bytes per object", objects == 0 ? .null : .real((Double(total) / Double(objects)).rounded())),
+            ("bytes per object", objects == 0 ? .absent : .bytes(total / objects)),
         ]
     }
 

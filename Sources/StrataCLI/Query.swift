@@ -95,7 +95,8 @@ struct Query: ParsableCommand {
         request.propertiesToFetch = list.items.map(\.property)
         if groupBy != nil {
             // An expression that is printed, too, is the same one.
-            request.propertiesToGroupBy = groups.items.map { group in list.item(group.title)?.property ?? group.property }
+            request.propertiesToGroupBy = groups.items.map { group in list.item(group.title)?.property ?? group.property
+            }
         }
         request.havingPredicate = try having.map { try NSPredicate.parse(SelectList.translated($0)) }
         request.returnsDistinctResults = distinct

@@ -75,7 +75,8 @@ extension NSManagedObjectModel {
     func entity(named name: String) throws -> NSEntityDescription {
         if let entity = entitiesByName[name] { return entity }
         let names = entities.compactMap(\.name).sorted()
-        if let other = names.first(where: { $0.lowercased() == name.lowercased() }), let entity = entitiesByName[other] {
+        if let other = names.first(where: { $0.lowercased() == name.lowercased() }), let entity = entitiesByName[other]
+        {
             return entity
         }
         throw CommandError("the store has no entity \(name); it has \(names.joined(separator: ", "))")

@@ -32,7 +32,9 @@ struct SchemaDiagram {
             text += "    \(Self.mermaidText(entity.name)) |o..|| \(Self.mermaidText(parent)) : \"is a\"\n"
         }
         for edge in edges {
-            let left = edge.inverse.map { Self.isMany($0) ? ($0.minCount > 0 ? "}|" : "}o") : Self.isOptional($0) ? "|o" : "||" }
+            let left = edge.inverse.map {
+                Self.isMany($0) ? ($0.minCount > 0 ? "}|" : "}o") : Self.isOptional($0) ? "|o" : "||"
+            }
             let right =
                 Self.isMany(edge.relationship)
                 ? (edge.relationship.minCount > 0 ? "|{" : "o{") : Self.isOptional(edge.relationship) ? "o|" : "||"

@@ -81,7 +81,8 @@ struct SchemaText {
     private static func row(_ relationship: ModelDocument.Relationship) -> [String] {
         var notes: [String] = []
         if let inverse = relationship.inverseName {
-            notes.append("inverse \(name(relationship.inverseEntityName ?? relationship.destinationName)).\(name(inverse))")
+            notes.append(
+                "inverse \(name(relationship.inverseEntityName ?? relationship.destinationName)).\(name(inverse))")
         } else {
             notes.append("no inverse")
         }
@@ -92,12 +93,16 @@ struct SchemaText {
         if relationship.isTransient { notes.append("transient") }
         notes += common(relationship.property)
         let kind = relationship.isToMany ? (relationship.isOrdered ? "many, ordered" : "many") : "one"
-        return [name(relationship.name), "→ \(name(relationship.destinationName)) (\(kind))", notes.joined(separator: ", ")]
+        return [
+            name(relationship.name), "→ \(name(relationship.destinationName)) (\(kind))", notes.joined(separator: ", "),
+        ]
     }
 
     private static func common(_ property: ModelDocument.Property) -> [String] {
         var notes = property.validations.map { "valid if \(Cell.visible($0.predicate))" }
-        if let former = property.renamingIdentifier, former != property.name { notes.append("formerly \(name(former))") }
+        if let former = property.renamingIdentifier, former != property.name {
+            notes.append("formerly \(name(former))")
+        }
         return notes
     }
 
@@ -119,9 +124,11 @@ struct SchemaText {
 
     /// A name; in quotation marks unless it is a word, so that none can pass for more than a name.
     private static func name(_ name: String) -> String {
-        let isWord = !name.isEmpty && name.unicodeScalars.allSatisfy {
-            $0.properties.isAlphabetic || $0.properties.numericType != nil || $0 == "_" || $0 == "."
-        }
+        let isWord =
+            !name.isEmpty
+            && name.unicodeScalars.allSatisfy {
+                $0.properties.isAlphabetic || $0.properties.numericType != nil || $0 == "_" || $0 == "."
+            }
         return isWord ? name : Cell.visible(QuotedText.of(name))
     }
 

@@ -30,7 +30,9 @@ struct SelectList {
     private mutating func add(item text: String) throws {
         var text = text
         var alias: String?
-        if let range = text.range(of: #"\s+as\s+[A-Za-z_][A-Za-z0-9_]*$"#, options: [.regularExpression, .caseInsensitive]) {
+        if let range = text.range(
+            of: #"\s+as\s+[A-Za-z_][A-Za-z0-9_]*$"#, options: [.regularExpression, .caseInsensitive])
+        {
             alias = text[range].split(whereSeparator: \.isWhitespace).last.map(String.init)
             text.removeSubrange(range)
         }
@@ -109,7 +111,10 @@ struct SelectList {
     static func translated(_ text: String) -> String {
         let replacements = [
             (#"\bcount\s*:?\s*\(\s*\*\s*\)"#, "count:(SELF)"), (#"\bavg\s*:?\s*\("#, "average:("),
-            (#"\b(count|sum|average|min|max)\s*:?\s*\(\s*distinct\s+([A-Za-z_][A-Za-z0-9_.]*)\s*\)"#, "$1:(distinct:($2))"),
+            (
+                #"\b(count|sum|average|min|max)\s*:?\s*\(\s*distinct\s+([A-Za-z_][A-Za-z0-9_.]*)\s*\)"#,
+                "$1:(distinct:($2))"
+            ),
             (#"\b(count|sum|min|max)\s*\("#, "$1:("),
         ]
         // What is in quotation marks stays.

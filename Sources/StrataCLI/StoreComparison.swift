@@ -93,7 +93,8 @@ struct StoreComparison {
             guard let relationship = property as? NSRelationshipDescription else {
                 return property is NSAttributeDescription
             }
-            return !relationship.isToMany || relationship.isOrdered || relationship.inverseRelationship?.isToMany != false
+            return !relationship.isToMany || relationship.isOrdered
+                || relationship.inverseRelationship?.isToMany != false
         }.sorted { $0.name < $1.name }
     }
 

@@ -16,23 +16,23 @@ struct StrataCommand: AsyncParsableCommand {
         commandName: "strata",
         abstract: "Look into a Strata store.",
         discussion: """
-            A store is a directory. Everything only reads, also beside a program that has the store open; but `compact` \
-            needs the store for itself, and `backup`, `verify --salvage` and \
-            `import` write another one.
+            A store is a directory. Everything only reads, also beside a program that has the store open; but \
+            `compact` needs the store for itself, and `backup`, `verify --salvage` and `import` write another one.
 
             Points of the past (--at, --after) are transaction numbers, or times such as 2026-05-01, \
             2026-05-01T12:00:00 (UTC) or 2026-05-01T12:00:00+02:00.
 
-            Exit codes: 0 done; 1 the store, the request or the output failed, or doctor found something to do; 2 verify found damage; 3 there is no such \
-            object; 64 the command line is wrong.
+            Exit codes: 0 done; 1 the store, the request or the output failed, or doctor found a problem; 2 verify \
+            found damage; 3 there is no such object; 64 the command line is wrong.
 
-            STRATA_PROGRESS_SECONDS is for how long work goes on before progress is shown, 1 if it is not set. NO_COLOR \
-            turns colours off.
+            STRATA_PROGRESS_SECONDS is for how long work goes on before progress is shown, 1 if it is not set. \
+            NO_COLOR turns colours off.
             """,
         version: "strata (unreleased), reads and writes store formats 1 and 2",
         subcommands: [
-            Info.self, Schema.self, Stats.self, Verify.self, Backup.self, Compact.self, History.self, Diff.self, Dump.self, Get.self,
-            Query.self, Import.self, Export.self, Doctor.self,
+            Info.self, Schema.self, Stats.self, Verify.self, Backup.self, Compact.self, History.self, Diff.self,
+            Dump.self, Get.self,
+            Query.self, Import.self, Export.self, Doctor.self, Shell.self,
         ])
 
     static func main() async {

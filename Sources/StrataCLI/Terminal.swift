@@ -15,6 +15,8 @@ final class Terminal {
 
     /// Whether somebody is looking: only then there are colours and progress bars.
     let isInteractive: Bool
+    /// Of the terminal that a pager shows results on, for which `shell` started this command.
+    private let pagedColumnCount: Int?
     private let descriptor: Int32
     private let hasColours: Bool
     private var buffer: [UInt8] = []
@@ -23,7 +25,9 @@ final class Terminal {
 
     private init(descriptor: Int32) {
         self.descriptor = descriptor
-        isInteractive = isatty(descriptor) == 1
+        pagedColumnCount =
+            descriptor == STDOUT_FILENO ? getenv("STRATA_PAGED").flatMap { Int(String(cString: $0)) } : nil
+        isInteractive = isatty(descriptor) == 1 || pagedColumnCount != nil
         hasColours = isInteractive && getenv("NO_COLOR") == nil && getenv("TERM").map { String(cString: $0) } != "dumb"
     }
 
@@ -34,6 +38,7 @@ final class Terminal {
     /// How wide the terminal is; nil where there is none, or it does not say.
     var columnCount: Int? {
         guard isInteractive else { return nil }
+        if let pagedColumnCount, pagedColumnCount > 0 { return pagedColumnCount }
         var size = winsize()
         if ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 { return Int(size.ws_col) }
         return getenv("COLUMNS").flatMap { Int(String(cString: $0)) }.flatMap { $0 > 0 ? $0 : nil }

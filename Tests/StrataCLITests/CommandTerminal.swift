@@ -37,6 +37,51 @@ final class CommandTerminal {
         try #require(ioctl(follower, UInt(TIOCSWINSZ), &size) == 0)
     }
 
+    // MARK: Talking to the command
+
+    private var heard = ""
+
+    /// Starts the command with the terminal as all of its streams.
+    func start(_ arguments: [String], environment: [String: String]) throws -> Process {
+        let process = Process()
+        process.executableURL = CommandFixture.command
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment
+            .filter { $0.key != "NO_COLOR" }.merging(["TERM": "xterm"]) { $1 }.merging(environment) { $1 }
+        let handle = FileHandle(fileDescriptor: follower)
+        process.standardInput = handle
+        process.standardOutput = handle
+        process.standardError = handle
+        _ = fcntl(leader, F_SETFL, O_NONBLOCK)
+        try process.run()
+        return process
+    }
+
+    func type(_ text: String) {
+        let bytes = Array(text.utf8)
+        #expect(write(leader, bytes, bytes.count) == bytes.count)
+    }
+
+    /// Waits for a text, if need be behind another one, and gives what was shown since the last time until then.
+    @discardableResult
+    func expect(_ text: String, after first: String = "") throws -> String {
+        let deadline = Date(timeIntervalSinceNow: 60)
+        while true {
+            let start = first.isEmpty ? heard.startIndex : heard.range(of: first)?.upperBound
+            if let start, let end = heard.range(of: text, range: start..<heard.endIndex)?.upperBound {
+                defer { heard = String(heard[end...]) }
+                return String(heard[..<end])
+            }
+            guard Date() < deadline else {
+                Issue.record("'\(text)' did not come after '\(first)' in: \(heard)")
+                throw CocoaError(.fileReadUnknown)
+            }
+            var chunk = [UInt8](repeating: 0, count: 4096)
+            let count = read(leader, &chunk, chunk.count)
+            if count > 0 { heard += String(decoding: chunk[..<count], as: UTF8.self) } else { usleep(5_000) }
+        }
+    }
+
     /// Runs the command and gives what the terminal was sent.
     ///
     /// - Parameter output: where results go instead; nil for the terminal.

@@ -54,12 +54,16 @@ import Testing
         let result = try fixture.run("doctor", "-f", "json")
         #expect(result.code == 1)
         let texts = findings(result, "permissions", "problem").compactMap { $0["finding"] as? String }
-        #expect(texts.contains { $0.contains("mode 755") } && texts.contains { $0.contains("00000001.seg") }, "\(texts)")
+        #expect(
+            texts.contains { $0.contains("mode 755") } && texts.contains { $0.contains("00000001.seg") }, "\(texts)")
         #expect(findings(result, "permissions", "problem").allSatisfy { ($0["remedy"] as? String)?.isEmpty == false })
         #expect(findings(result, "leftovers", "problem").count == 1, "\(result.output)")
-        #expect(findings(result, "leftovers", "note").contains { ($0["finding"] as? String)?.contains("notes.txt") == true })
+        #expect(
+            findings(result, "leftovers", "note").contains { ($0["finding"] as? String)?.contains("notes.txt") == true }
+        )
         let table = try fixture.run("doctor")
-        #expect(table.code == 1 && table.output.contains("problem  permissions") && table.output.contains("→ chmod 700"))
+        #expect(
+            table.code == 1 && table.output.contains("problem  permissions") && table.output.contains("→ chmod 700"))
     }
 
     @Test func damageAndWrongPathsAreFound() throws {

@@ -44,7 +44,10 @@ import Testing
         let fixture = try CommandFixture()
         let root = try install(fixture)
         let files = try #require(FileManager.default.enumerator(atPath: root.path)).compactMap { $0 as? String }
-            .filter { !((try? root.appendingPathComponent($0).resourceValues(forKeys: [.isDirectoryKey]))?.isDirectory ?? false) }
+            .filter {
+                !((try? root.appendingPathComponent($0).resourceValues(forKeys: [.isDirectoryKey]))?.isDirectory
+                    ?? false)
+            }
         #expect(
             files.sorted() == [
                 "bin/strata", "share/bash-completion/completions/strata", "share/fish/vendor_completions.d/strata.fish",

@@ -60,13 +60,15 @@ import Testing
 
     @Test func valuesOfObjectsAndOfAll() throws {
         let fixture = try filled()
-        let all = try fixture.run("query", "Person", "--select", "count(*), min(age), count(distinct team)", "-f", "json")
+        let all = try fixture.run(
+            "query", "Person", "--select", "count(*), min(age), count(distinct team)", "-f", "json")
         #expect(all.code == 0, "\(all.messages)")
         #expect(all.records.count == 1)
         #expect(all.record(0)["count(*)"] as? Int == 4 && all.record(0)["min(age)"] as? Int == 20)
         #expect(all.record(0)["count(distinct team)"] as? Int == 2)
         let rows = try fixture.run(
-            "query", "Person", "age < 45", "--select", "name, team.title, active, age * 2 AS double", "--sort", "-double",
+            "query", "Person", "age < 45", "--select", "name, team.title, active, age * 2 AS double", "--sort",
+            "-double",
             "-f", "json")
         #expect(rows.records.map { $0["name"] as? String } == ["Bob", "Ann", "Bea"])
         #expect(rows.record(1)["double"] as? Int == 62 && rows.record(1)["active"] as? Bool == true)

@@ -83,7 +83,8 @@ import Testing
         // As the lexer of Mermaid has them: names without quotation marks, percent signs and backslashes.
         let name = #""[^"%\\\n]+""#
         let forms = [
-            #"erDiagram"#, #"    \#(name) \{"#, #"    \}"#, #"        [A-Za-z_][A-Za-z0-9_]* [A-Za-z_][A-Za-z0-9_]*( UK)?( \#(name))?"#,
+            #"erDiagram"#, #"    \#(name) \{"#, #"    \}"#,
+            #"        [A-Za-z_][A-Za-z0-9_]* [A-Za-z_][A-Za-z0-9_]*( UK)?( \#(name))?"#,
             #"    \#(name) [|}][|o](--|\.\.)[|o][|{] \#(name) : \#(name)"#,
         ]
         for line in result.lines {
@@ -141,7 +142,8 @@ import Testing
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
         try context.performAndWait {
-            NSEntityDescription.insertNewObject(forEntityName: "Person", into: context).setValue("B", forKey: "nickname")
+            NSEntityDescription.insertNewObject(forEntityName: "Person", into: context).setValue(
+                "B", forKey: "nickname")
             try context.save()
         }
         try coordinator.remove(store)

@@ -75,7 +75,8 @@ import Testing
         let fixture = try CommandFixture()
         try fixture.save { fixture.insert("Person", ["name": "", "photo": Data(count: 7)], $0) }
         let info = try fixture.run("info")
-        #expect(info.output.range(of: #"\nlog: [0-9.]+ [kM]?B\n"#, options: .regularExpression) != nil, "\(info.output)")
+        #expect(
+            info.output.range(of: #"\nlog: [0-9.]+ [kM]?B\n"#, options: .regularExpression) != nil, "\(info.output)")
         let exact = try fixture.run("info", "--bytes")
         let bytes = try #require((try fixture.run("info", "-f", "json").json as? [String: Any])?["logBytes"] as? Int)
         #expect(exact.output.contains("\nlog bytes: \(bytes)\n"), "\(exact.output)")
