@@ -159,11 +159,14 @@ mutants: bootstrap ## Break the code in small ways, one at a time, and print wha
 soak: bootstrap ## Sweep a million states, fuzz, kill and look for races; takes hours
 	SWIFT=$(SWIFT) Tests/soak.sh $(ARGS)
 
-# The binary of a release build needs Swift's libraries on the machine unless they are linked into it.
+# Swift's libraries are linked in, so that the machine needs none. The manual comes from what the command says of itself.
+INSTALLED := -c release --static-swift-stdlib $(FLAGS)
 install: bootstrap ## Install the command strata with completions and manual under PREFIX
-	$(SWIFT) build -c release --product strata --static-swift-stdlib $(FLAGS)
-	$(SWIFT) package plugin generate-manual --configuration debug --multi-page
-	scripts/install.sh "$$($(SWIFT) build -c release --static-swift-stdlib --show-bin-path)/strata" .build/plugins/GenerateManual/outputs/StrataCLI '$(PREFIX)'
+	$(SWIFT) build $(INSTALLED) --product strata
+	$(SWIFT) build $(INSTALLED) --product generate-manual
+	@rm -rf .build/manual && mkdir -p .build/manual
+	bin=$$($(SWIFT) build $(INSTALLED) --show-bin-path) && "$$bin/generate-manual" "$$bin/strata" --multi-page -o .build/manual && \
+		scripts/install.sh "$$bin/strata" .build/manual '$(PREFIX)'
 
 bench: ## Measure the store beside SQLite, LMDB and the bare disk
 	@scripts/bootstrap.sh sqlite lmdb

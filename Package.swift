@@ -233,7 +233,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "StrataCLITests",
-            dependencies: ["Strata", "CoreData", "StrataCLI"],
+            dependencies: [
+                "Strata", "CoreData", "StrataCLI", "StrataLog", "StrataIO",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -28,17 +28,18 @@ struct Backup: ParsableCommand {
             guard try fileSystem.linkAttributes(path) == nil else {
                 throw CommandError("\(target.path) is there already: a backup takes the place of nothing")
             }
+            let progress = CopyProgress(from: FilePath(argument.url.path), to: path)
+            defer { progress.finish() }
             try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).replacePersistentStore(
                 at: target, withPersistentStoreFrom: argument.url, type: .sqlite)
+            progress.finish()
             var options = LogOptions()
             options.access = .readOnly
             options.createsIfMissing = false
             let copy = try LogStore.open(path, in: fileSystem, options: options, schema: nil)
             let transaction = Int(copy.snapshot.sequence)
             try copy.close()
-            let byteCount = try fileSystem.list(path).reduce(0) { sum, name in
-                sum + Int(try fileSystem.attributes(path.appending(name))?.byteCount ?? 0)
-            }
+            let byteCount = CopyProgress.byteCount(path)
             output.write([("transaction", .count(transaction)), ("bytes", .bytes(byteCount))])
         }
     }

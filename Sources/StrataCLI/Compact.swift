@@ -31,8 +31,9 @@ struct Compact: ParsableCommand {
         let lock = try? PosixFileSystem().open(FilePath(argument.url.appendingPathComponent("LOCK").path), .read)
         let holder = lock.flatMap { RunningProcess(lockedBy: $0) }.map { "\($0)" } ?? "another process"
         return CommandError(
-            "\(holder) has the store open for writing, and it alone can compact it. It does so by itself as it writes, "
-                + "and at once where it calls compact(_:progress:) of its coordinator; to compact from here, end it first"
+            "\(holder) has the store open for writing, and it alone can compact it. It does so by itself as it "
+                + "writes, and at once where it calls compact(_:progress:) of its coordinator; to compact from here, "
+                + "end it first"
         )
     }
 

@@ -31,6 +31,9 @@ struct Dump: ParsableCommand {
             if jsonl {
                 var transfer = TextTransfer()
                 transfer.entities = entities
+                let bar = ProgressBar("dumping", .objects, besideOutput: true)
+                defer { bar.finish() }
+                transfer.onRecord = { bar.count() }
                 _ = try transfer.writeJSONLines(argument.url, to: "-")
                 return
             }

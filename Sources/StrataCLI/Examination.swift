@@ -160,7 +160,8 @@ final class Examination {
         guard let limit = Self.memoryLimit, limit < StrataMemory.budgetBytes * 2 else { return }
         add(
             "memory", .problem,
-            "this container may use \(ByteSize.text(limit)), of which caches take \(ByteSize.text(StrataMemory.budgetBytes))",
+            "this container may use \(ByteSize.text(limit)), of which caches take "
+                + ByteSize.text(StrataMemory.budgetBytes),
             remedy: "set StrataMemory.budgetBytes to a quarter of the limit before stores are opened")
     }
 

@@ -36,10 +36,10 @@ struct Export: ParsableCommand {
     }
 
     private func save() throws -> [(name: String, value: Cell)] {
+        let bar = ProgressBar("exporting", .objects, besideOutput: target == "-")
+        defer { bar.finish() }
         switch form {
         case .coreData:
-            let bar = ProgressBar("exporting", .objects)
-            defer { bar.finish() }
             let report = try CoreDataExporter(argument.url).run(
                 to: URL(fileURLWithPath: target), history: history
             ) { bar.update($0, of: $1) }
@@ -47,11 +47,17 @@ struct Export: ParsableCommand {
                 + (history ? [("transactions", .count(report.transactions))] : [])
                 + [("versionHashes", .count(report.hasVersionHashes ? 1 : 0))]
         case .jsonl:
-            let report = try text.transfer.writeJSONLines(argument.url, to: target)
+            let report = try transfer(bar).writeJSONLines(argument.url, to: target)
             return [("objects", .count(report.objects)), ("links", .count(report.links))]
         case .csv:
-            let report = try text.transfer.writeCSV(argument.url, to: target)
+            let report = try transfer(bar).writeCSV(argument.url, to: target)
             return [("objects", .count(report.objects)), ("links", .count(report.links))]
         }
+    }
+
+    private func transfer(_ bar: ProgressBar) -> TextTransfer {
+        var transfer = text.transfer
+        transfer.onRecord = { bar.count() }
+        return transfer
     }
 }

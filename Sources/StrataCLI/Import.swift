@@ -44,11 +44,13 @@ struct Import: ParsableCommand {
     private func load() throws -> [(name: String, value: Cell)] {
         let model = try model.map { try NSManagedObjectModel(compiledModelAt: URL(fileURLWithPath: $0)) }
         let target = URL(fileURLWithPath: store, isDirectory: true)
+        let bar = ProgressBar("importing", .objects)
+        defer { bar.finish() }
+        var transfer = transfer
+        transfer.onRecord = { bar.count() }
         switch form {
         case .coreData:
             let importer = try CoreDataImporter(URL(fileURLWithPath: source))
-            let bar = ProgressBar("importing", .objects)
-            defer { bar.finish() }
             let report = try importer.run(to: target, model: model, partial: partial) { bar.update($0, of: $1) }
             bar.finish()
             for omission in report.omissions { Terminal.messages.write("left out: \(omission)\n") }

@@ -106,7 +106,8 @@ final class LineEditor {
         var digits = ""
         while let byte = nextByte() {
             switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: ";"): digits.unicodeScalars.append(Unicode.Scalar(byte))
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: ";"):
+                digits.unicodeScalars.append(Unicode.Scalar(byte))
             case UInt8(ascii: "A"): return .up
             case UInt8(ascii: "B"): return .down
             case UInt8(ascii: "C"): return .right
@@ -148,7 +149,8 @@ final class LineEditor {
             line.removeSubrange(..<cursor)
             cursor = 0
         case .control("W"):
-            let start = line[..<cursor].lastIndex { !$0.isWhitespace }
+            let start =
+                line[..<cursor].lastIndex { !$0.isWhitespace }
                 .flatMap { line[...$0].lastIndex(where: \.isWhitespace) }.map { $0 + 1 } ?? 0
             line.removeSubrange(start..<cursor)
             cursor = start

@@ -1,7 +1,9 @@
 import Foundation
 
 /// How far work is that takes over a second: a bar with rate and time left on a terminal, and else a line now and then.
-final class ProgressBar {
+///
+/// Unchecked: used by one thread at a time, but closures that have it may have to be sendable.
+final class ProgressBar: @unchecked Sendable {
     /// What is counted.
     enum Unit {
         case bytes
@@ -25,6 +27,7 @@ final class ProgressBar {
     private let isShown: Bool
     private let start = ContinuousClock.now
     private var shown: ContinuousClock.Instant?
+    private var counted = 0
 
     private static let width = 30
 
@@ -43,26 +46,44 @@ final class ProgressBar {
     }
 
     func update(_ done: Int, of total: Int) {
-        guard isShown, total > 0 else { return }
+        guard isShown, total > 0, let elapsed = timeToShow() else { return }
+        let text = Self.text(done, of: total, unit, after: elapsed)
+        guard terminal.isInteractive else { return log(text) }
+        let filled = min(Self.width, max(0, Int(Double(done) / Double(total) * Double(Self.width))))
+        let bar = String(repeating: "█", count: filled) + String(repeating: "·", count: Self.width - filled)
+        draw("\(title) \(bar) \(text)")
+    }
+
+    /// Counts one more of what nobody knows the number of.
+    func count() {
+        counted += 1
+        // Looking at the clock takes longer than reading a record.
+        guard isShown, counted % 256 == 0 || Self.patience == .zero, let elapsed = timeToShow() else { return }
+        let text = "\(unit.text(counted)), \(unit.text(Int(Double(counted) / (elapsed / .seconds(1)))))/s"
+        if terminal.isInteractive { draw("\(title) \(text)") } else { log(text) }
+    }
+
+    /// How long the work has been going on, if it is time to say something.
+    private func timeToShow() -> Duration? {
         let now = ContinuousClock.now
         if let shown {
             // Ten times a second on a terminal, and in a log every ten seconds.
             let pause = terminal.isInteractive ? min(Self.patience, .milliseconds(100)) : Self.patience * 10
-            guard now - shown >= pause else { return }
+            guard now - shown >= pause else { return nil }
         } else {
-            guard now - start >= (terminal.isInteractive ? Self.patience : Self.patience * 10) else { return }
+            guard now - start >= (terminal.isInteractive ? Self.patience : Self.patience * 10) else { return nil }
         }
         shown = now
-        let text = Self.text(done, of: total, unit, after: now - start)
-        if terminal.isInteractive {
-            let filled = min(Self.width, max(0, Int(Double(done) / Double(total) * Double(Self.width))))
-            let bar = String(repeating: "█", count: filled) + String(repeating: "·", count: Self.width - filled)
-            let line = "\(title) \(bar) \(text)"
-            let columns = terminal.columnCount ?? 80
-            terminal.write("\r" + DisplayWidth.cut(line, to: columns - 1) + "\u{1B}[K")
-        } else {
-            terminal.write("strata: \(title): \(text)\n")
-        }
+        return now - start
+    }
+
+    private func log(_ text: String) {
+        terminal.write("strata: \(title): \(text)\n")
+        terminal.flush()
+    }
+
+    private func draw(_ line: String) {
+        terminal.write("\r" + DisplayWidth.cut(line, to: (terminal.columnCount ?? 80) - 1) + "\u{1B}[K")
         terminal.flush()
     }
 

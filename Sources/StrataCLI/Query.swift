@@ -11,9 +11,9 @@ struct Query: ParsableCommand {
             "age > 30 AND department.title BEGINSWITH[c] 'res'". Without one all objects are printed.
 
             --select prints values instead of objects: key paths through to-one relationships, expressions, and the \
-            aggregates count, sum, avg, min and max, each with a name if AS follows. As in SQL, with --group-by there is \
-            a row for each group, and --having chooses among groups: strata query Store Book --group-by author.name \
-            --select 'author.name, count(*) AS books, sum(pages)' --having 'books > 2' --sort=-books
+            aggregates count, sum, avg, min and max, each with a name if AS follows. As in SQL, with --group-by \
+            there is a row for each group, and --having chooses among groups: strata query Store Book \
+            --group-by author.name --select 'author.name, count(*) AS books, sum(pages)' --having 'books > 2' --sort=-books
             """)
 
     @OptionGroup var argument: StoreArgument

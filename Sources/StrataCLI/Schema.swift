@@ -18,8 +18,8 @@ struct Schema: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the model that a store was written with.",
         discussion: """
-            Text is for reading. Mermaid is an entity relationship diagram, as Markdown of many sites shows it, Graphviz \
-            what dot draws, for instance: strata schema Store --format graphviz | dot -Tsvg > model.svg. \
+            Text is for reading. Mermaid is an entity relationship diagram, as Markdown of many sites shows it, \
+            Graphviz what dot draws, for instance: strata schema Store --format graphviz | dot -Tsvg > model.svg. \
             xcdatamodel is the file "contents" of a directory Name.xcdatamodel, which Xcode and Strata's plugin read.
             """)
 

@@ -143,7 +143,9 @@ struct SchemaText {
         case .data(let data): "<\(data.count) bytes>"
         case .array(let values): "[\(values.map(text).joined(separator: ", "))]"
         case .dictionary(let values):
-            "{\(values.sorted { $0.key < $1.key }.map { "\(name($0.key)): \(text($0.value))" }.joined(separator: ", "))}"
+            "{"
+                + values.sorted { $0.key < $1.key }.map { "\(name($0.key)): \(text($0.value))" }
+                .joined(separator: ", ") + "}"
         }
     }
 

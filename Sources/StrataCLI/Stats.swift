@@ -9,8 +9,8 @@ struct Stats: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print what each entity and property takes, and what wrote the log.",
         discussion: """
-            Reads the whole store; `info` prints what can be told quickly. Blocks of which only some rows are live count \
-            by the share that is. CSV has the properties only, NDJSON a line for each property.
+            Reads the whole store; `info` prints what can be told quickly. Blocks of which only some rows are live \
+            count by the share that is. CSV has the properties only, NDJSON a line for each property.
             """)
 
     @OptionGroup var argument: StoreArgument

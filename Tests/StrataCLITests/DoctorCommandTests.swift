@@ -1,5 +1,8 @@
 import CoreData
 import Foundation
+import StrataIO
+import StrataLog
+import SystemPackage
 import Testing
 
 /// `strata doctor`: each finding is one that was caused.
@@ -108,12 +111,20 @@ import Testing
     @Test func aClockBehindTheStoreIsFound() throws {
         let fixture = try filled()
         fixture.close()
-        // The clock of a process is set back by libfaketime where it is there; else the store's would have to be ahead.
-        let library = ["/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1", "/usr/lib/faketime/libfaketime.so.1"]
-            .first { FileManager.default.fileExists(atPath: $0) }
-        guard let library else { return }
-        let result = try fixture.run(
-            "doctor", ["-f", "json"], environment: ["LD_PRELOAD": library, "FAKETIME": "-2d"])
-        #expect(result.code == 1 && findings(result, "clock", "problem").count == 1, "\(result)")
+        var options = LogOptions()
+        options.createsIfMissing = false
+        options.clock = { Int64((Date().timeIntervalSince1970 + 172_800) * 1e9) }
+        let log = try LogStore.open(FilePath(fixture.store.path), in: PosixFileSystem(), options: options, schema: nil)
+        let team = try #require(log.schema.entities.first { $0.name == "Team" })
+        let transaction = log.makeTransaction()
+        let writer = transaction.writer(for: team.id)
+        writer.beginInsert(key: try log.allocateKeys(root: team.rootID, count: 1))
+        _ = writer.endRow()
+        _ = try log.commit(transaction)
+        try log.close()
+        let result = try fixture.run("doctor", "-f", "json")
+        #expect(result.code == 1, "\(result)")
+        let text = try #require(findings(result, "clock", "problem").first?["finding"] as? String)
+        #expect(text.contains(" s before the newest transaction") && text.contains("17"), "\(text)")
     }
 }

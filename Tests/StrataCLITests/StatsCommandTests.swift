@@ -133,4 +133,26 @@ import Testing
         let form = #"^strata: verifying: \d+ %, [0-9.]+ [kMG]?B/s, \d+ s left$"#
         #expect(line.range(of: form, options: .regularExpression) != nil, "\(told.messages)")
     }
+
+    /// Work of which nobody knows the end counts what is done.
+    @Test(arguments: [
+        (["backup", "STORE", "COPY"], #"strata: copying: \d+ %"#),
+        (["export", "--jsonl", "STORE", "COPY"], #"strata: exporting: 3 objects, \d+ objects/s"#),
+        (["export", "--csv", "STORE", "COPY"], #"strata: exporting: 3 objects, \d+ objects/s"#),
+        (["dump", "STORE", "--jsonl"], #"strata: dumping: 3 objects, \d+ objects/s"#),
+    ]) func longVerbsTellHowFarTheyAre(_ arguments: [String], _ form: String) throws {
+        let fixture = try CommandFixture()
+        try fixture.fill()
+        let copy = fixture.directory.appendingPathComponent("copied").path
+        let (output, messages) = (
+            fixture.directory.appendingPathComponent("out"), fixture.directory.appendingPathComponent("err")
+        )
+        let process = try CommandFixture.start(
+            arguments.map { $0 == "STORE" ? fixture.store.path : $0 == "COPY" ? copy : $0 }, output: output,
+            messages: messages, environment: ["STRATA_PROGRESS_SECONDS": "0"])
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        let text = try String(contentsOf: messages, encoding: .utf8)
+        #expect(text.range(of: form, options: .regularExpression) != nil, "\(text)")
+    }
 }

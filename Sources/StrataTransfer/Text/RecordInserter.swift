@@ -17,6 +17,8 @@ final class RecordInserter {
     /// By entity and value the objects that an attribute names.
     private var named: [String: [String: ObjectRef]] = [:]
     private var check = ReferenceCheck()
+    /// Called for each object and link.
+    var onRecord: (() -> Void)?
     /// By entity and slot, and by declaring entity and name, the number of a relationship.
     private var relationshipNumbers: [UInt32: Int] = [:]
     private var declared: [[String]: Int] = [:]
@@ -83,6 +85,7 @@ final class RecordInserter {
     }
 
     func insert(_ record: TextRecord) throws {
+        onRecord?()
         let rows = try rows(record)
         let ref = try ref(record, rows)
         if !leavesOutDangling { check.insert(ref) }
@@ -181,6 +184,7 @@ final class RecordInserter {
     }
 
     func insert(_ link: TextLink) throws {
+        onRecord?()
         guard
             let links = builder.layouts.links.first(where: {
                 "\($0.ownerName).\($0.relationship.name)" == link.relationship

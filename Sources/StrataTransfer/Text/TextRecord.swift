@@ -58,6 +58,8 @@ final class RecordReader {
     private let keys: ReferenceKeys
     private let byNumber: [UInt16: RowLayouts.Rows]
     private let uuid: String
+    /// Called for each object and link.
+    var onRecord: (() -> Void)?
 
     /// What is written has no place before.
     private static let nowhere = TextPlace(line: 0)
@@ -106,6 +108,7 @@ final class RecordReader {
     func forEach(_ rows: RowLayouts.Rows, withSubentities: Bool, _ body: (TextRecord) throws -> Void) throws {
         try reader.forEachRow(root: rows.root) { row in
             guard let own = byNumber[row.entity], withSubentities || own.number == rows.number else { return }
+            onRecord?()
             var fields: [TextField] = []
             fields.reserveCapacity(own.slots.count)
             for (slot, info) in own.slots.enumerated() {
@@ -122,6 +125,7 @@ final class RecordReader {
     func forEachLink(_ links: RowLayouts.Links, _ body: (TextLink) throws -> Void) throws {
         try reader.forEachRow(root: links.number) { row in
             guard let owner = try row.reference(0), let member = try row.reference(1) else { return }
+            onRecord?()
             try body(
                 TextLink(
                     relationship: "\(links.ownerName).\(links.relationship.name)",

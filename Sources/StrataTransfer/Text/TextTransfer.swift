@@ -36,6 +36,9 @@ public struct TextTransfer: Sendable {
     /// The text has to be a file then, which can be read twice.
     public var leavesOutDanglingReferences = false
 
+    /// Called for each object and link that is written or read, on the calling thread.
+    package var onRecord: (@Sendable () -> Void)?
+
     /// Everything, with references by URI.
     public init() {}
 
@@ -51,6 +54,7 @@ public struct TextTransfer: Sendable {
     /// - Complexity: O(n) with bounded memory.
     public func writeJSONLines(_ store: URL, to path: String) throws -> Report {
         let records = try RecordReader(try StoreReader(store), keys)
+        records.onRecord = onRecord
         let chosen = try chosen(records)
         let writer = try ByteWriter(path)
         var report = Report()
@@ -84,6 +88,7 @@ public struct TextTransfer: Sendable {
     /// - Complexity: O(n) with bounded memory.
     public func writeCSV(_ store: URL, to path: String) throws -> Report {
         let records = try RecordReader(try StoreReader(store), keys)
+        records.onRecord = onRecord
         var report = Report()
         if entities.count == 1, let rows = try chosen(records).first {
             let writer = try ByteWriter(path)
@@ -160,6 +165,7 @@ public struct TextTransfer: Sendable {
         try StoreBuilder.build(at: url, model: model, settings) { builder in
             Self.reserve(lines.header, builder)
             let inserter = try RecordInserter(builder, keys, leavesOutDangling: leavesOutDanglingReferences)
+            inserter.onRecord = onRecord
             if readsTwice {
                 try JSONLineReader(path).forEach { line in
                     if case .object(let record) = line { try inserter.register(record) }
@@ -227,6 +233,7 @@ public struct TextTransfer: Sendable {
         try StoreBuilder.build(at: url, model: model, settings) { builder in
             Self.reserve(files.header, builder)
             let inserter = try RecordInserter(builder, keys, leavesOutDangling: leavesOutDanglingReferences)
+            inserter.onRecord = onRecord
             if readsTwice { try files.forEachRecord { try inserter.register($0) } }
             inserter.beginWriting()
             try files.forEachRecord { try inserter.insert($0) }
