@@ -38,8 +38,8 @@ struct StoreComparison {
         for start in stride(from: 0, to: keys.count, by: Self.batch) {
             bar.update(start, of: keys.count)
             let part = keys[start..<min(start + Self.batch, keys.count)]
-            let before = try Self.records(part.map { mine[$0] }, first)
-            let after = try Self.records(part.map { theirs[$0] }, second)
+            let before = try Self.records(part.map { mine[$0] }, of: name, first)
+            let after = try Self.records(part.map { theirs[$0] }, of: name, second)
             for (before, after) in zip(before, after) {
                 if let difference = Self.difference(name, before, after) { body(difference) }
             }
@@ -69,11 +69,19 @@ struct StoreComparison {
         let cells: [Cell]
     }
 
-    private static func records(_ ids: [NSManagedObjectID?], _ session: Session) throws -> [Record?] {
+    private static func records(
+        _ ids: [NSManagedObjectID?], of name: String, _ session: Session
+    ) throws -> [Record?] {
         try session.context.performAndWait {
             defer { session.context.reset() }
             return try session.context.throwingReadFailures {
-                try ids.map { id in
+                // All of them at once; each is found in memory then.
+                let request = NSFetchRequest<NSManagedObject>(entityName: name)
+                request.predicate = NSPredicate(format: "SELF IN %@", ids.compactMap { $0 })
+                request.returnsObjectsAsFaults = false
+                let objects = try session.context.fetch(request)
+                defer { withExtendedLifetime(objects) {} }
+                return try ids.map { id in
                     guard let id else { return nil }
                     let object = try session.context.existingObject(with: id)
                     let properties = compared(object.entity)

@@ -57,6 +57,17 @@ final class CommandTerminal {
         return process
     }
 
+    func expectEnd(of process: Process) throws {
+        let deadline = Date(timeIntervalSinceNow: 60)
+        while process.isRunning {
+            guard Date() < deadline else {
+                process.terminate()
+                throw CocoaError(.fileReadUnknown)
+            }
+            usleep(5_000)
+        }
+    }
+
     func type(_ text: String) {
         let bytes = Array(text.utf8)
         #expect(write(leader, bytes, bytes.count) == bytes.count)
