@@ -69,6 +69,7 @@ StrataLog/Read/ CacheTests|CacheConcurrency|RowReader|StoredText|LiftingTests
 StrataLog/Recovery/ StrataLogTests.StoreTests|StoreRegression|HostileLog|DurableFiles|WrittenLog
 StrataLog/Salvage/ Salvage
 StrataLog/Snapshot/ StrataLogTests.StoreTests|StrataLogTests.ConcurrencyTests|PostingsTests
+StrataLog/Statistics/ StatsCommandTests
 StrataLog/Store/ StrataLogTests.StoreTests|StoreRegression|QuietCheckpoint|OrderedStore|StrataLogTests.ConcurrencyTests
 StrataLog/StrataLog.docc/ GuideDocument|EngineExample
 StrataLog/Unique/ UniqueConstraint|UniqueTable
