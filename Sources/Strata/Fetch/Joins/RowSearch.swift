@@ -139,7 +139,7 @@ struct RowSearch {
     /// Asking where so many objects lie takes longer than finding out which there are.
     private static let keysWorthAll = 16_384
     /// The referrers of more targets than this are found by a scan.
-    private static let targetsMaximum = 512
+    private static let targetsMaximum = 64
 
     /// The objects that refer to one of a few others, as the program demands, by key; nil when it does not, or they are
     /// many.
