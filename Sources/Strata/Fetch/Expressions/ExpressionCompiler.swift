@@ -14,7 +14,7 @@ struct ExpressionCompiler {
         case .function(nil, "noindex:", let arguments) where arguments.count == 1: return compile(arguments[0])
         case .function(nil, "count:", let arguments) where arguments.count == 1:
             guard case .keyPath(nil, let path) = arguments[0].form else { return nil }
-            return members(path.names + ["@count"])
+            return members(path.names[...] + ["@count"])
         case .function(nil, let name, let arguments):
             switch arguments.count {
             case 1:
@@ -35,7 +35,7 @@ struct ExpressionCompiler {
 
     /// What lies at a path's end: an attribute, a to-one relationship, or what is made of the members of a to-many one.
     func compile(_ path: ArraySlice<String>) -> RowExpression? {
-        if let members = members(Array(path)) { return members }
+        if let members = members(path) { return members }
         guard let (slot, rest) = shape.slot(on: path) else { return nil }
         let kind = shape.slots[slot].kind
         if rest.isEmpty { return .slot(slot, kind) }
@@ -59,19 +59,13 @@ struct ExpressionCompiler {
     }
 
     /// `tags.@count`, `orders.@sum.amount`; nil for other paths.
-    private func members(_ path: [String]) -> RowExpression? {
-        guard path.count == 2 || path.count == 3, case .toMany(let index)? = shape.property(path[0]) else { return nil }
+    private func members(_ path: ArraySlice<String>) -> RowExpression? {
+        guard let name = path.first, case .toMany(let index)? = shape.property(name) else { return nil }
         let relationship = shape.relationships[index]
-        guard relationship.hasMembersOfItsOwn else { return nil }
-        if path[1] == "@count", path.count == 2 {
-            return RowMembers(shape, relationship, .count).map { .members($0) }
+        guard relationship.hasMembersOfItsOwn, let function = RowMembers.Function(path.dropFirst(), relationship) else {
+            return nil
         }
-        let destination: EntityShape = relationship.destination
-        guard path.count == 3, let function = MemberAggregate.Function(operator: path[1]),
-            case .slot(let slot)? = destination.property(path[2]), destination.slots[slot].isPersistent
-        else { return nil }
-        let kind = destination.slots[slot].kind
-        return RowMembers(shape, relationship, .aggregate(function, slot: slot, kind)).map { .members($0) }
+        return .members(RowMembers(shape, relationship, function))
     }
 
     private func constant(_ value: Operand) -> RowExpression? {

@@ -6,7 +6,7 @@ extension RowComputation {
         if let table = try evaluator.tables?.table(of: members, forRows: rows.count) {
             return try column(members.kind) { row in table[part.key(row)] }
         }
-        var reader = MemberReader(members, evaluator.handle, evaluator.snapshot)
+        var reader = MemberReader(members, evaluator)
         return try column(members.kind) { row throws(StoreError) in try reader.value(ofKey: part.key(row)) }
     }
 
@@ -51,9 +51,16 @@ struct MemberReader {
     private let hasMembers: Bool
     private var rows: RowReader
     private var owners: RowReader
+    private let control: RequestControl?
+    private var untilCheck = Self.membersPerCheck
 
-    init(_ members: RowMembers, _ handle: StoreHandle, _ snapshot: Snapshot) {
+    /// An owner may have as many as there are: who counts owners alone goes on long after a request was stopped.
+    private static let membersPerCheck = 256
+
+    init(_ members: RowMembers, _ evaluator: ColumnEvaluator) {
+        let (handle, snapshot) = (evaluator.handle, evaluator.snapshot)
         self.members = members
+        control = evaluator.control
         relationships = RelationshipReader(handle: handle, snapshot: snapshot)
         root = handle.map.root(members.owner)
         hasMembers = handle.map.holds(members.relationship.destination)
@@ -72,6 +79,11 @@ struct MemberReader {
         var aggregate = MemberAggregate()
         guard hasMembers else { return members.value(aggregate) }
         for member in try relationships.members(members.relationship, of: owner) {
+            untilCheck -= 1
+            if untilCheck == 0 {
+                untilCheck = Self.membersPerCheck
+                try control?.checkRead()
+            }
             // An end may have been deleted without its links.
             guard let row = try rows.row(member.ref) else { continue }
             switch members.function {

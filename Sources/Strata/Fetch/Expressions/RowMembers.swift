@@ -5,6 +5,22 @@ final class RowMembers: Equatable {
         case count
         /// Of a slot of the members.
         case aggregate(MemberAggregate.Function, slot: Int, SlotKind)
+
+        /// What a path says behind a relationship: `@count`, or `@sum.amount`. Nil for what only the interpreter
+        /// computes to the last digit, and for what is no operator.
+        init?(_ path: ArraySlice<String>, _ relationship: RelationshipShape) {
+            if path == ["@count"] {
+                self = .count
+                return
+            }
+            let destination: EntityShape = relationship.destination
+            guard path.count == 2, let function = path.first.flatMap({ MemberAggregate.Function(operator: $0) }),
+                case .slot(let slot)? = path.last.flatMap({ destination.property($0) }),
+                destination.slots[slot].isPersistent,
+                function.isComputed(of: destination.slots[slot].kind, relationship)
+            else { return nil }
+            self = .aggregate(function, slot: slot, destination.slots[slot].kind)
+        }
     }
 
     /// Whose members they are.
@@ -12,11 +28,7 @@ final class RowMembers: Equatable {
     let relationship: RelationshipShape
     let function: Function
 
-    /// Nil for what only the interpreter computes to the last digit.
-    init?(_ owner: EntityShape, _ relationship: RelationshipShape, _ function: Function) {
-        if case .aggregate(let function, _, let kind) = function, !function.isComputed(of: kind, relationship) {
-            return nil
-        }
+    init(_ owner: EntityShape, _ relationship: RelationshipShape, _ function: Function) {
         self.owner = owner
         self.relationship = relationship
         self.function = function

@@ -170,18 +170,15 @@ struct SemiJoinCompiler {
     private func operation(
         _ path: ArraySlice<String>, _ compiler: PredicateCompiler
     ) throws -> CompiledPredicate.Node? {
-        try follow(path, compiler) { relationship, inner, rest in
+        try follow(path, compiler) { relationship, _, rest in
             let nullResult = test.holds(nil)
-            if rest == ["@count"] {
-                return .join(SemiJoin(relationship, .constant(true), .count(test), nullResult: nullResult))
+            let quantifier: SemiJoin.Quantifier
+            switch RowMembers.Function(rest, relationship) {
+            case nil: return nil
+            case .count?: quantifier = .count(test)
+            case .aggregate(let function, let slot, _)?: quantifier = .aggregate(function, slot: slot, test)
             }
-            guard rest.count == 2, let function = rest.first.flatMap({ MemberAggregate.Function(operator: $0) }),
-                case .slot(let slot)? = rest.last.flatMap({ inner.shape.property($0) }), inner.info(slot).isPersistent,
-                function.isComputed(of: inner.info(slot).kind, relationship)
-            else { return nil }
-            return .join(
-                SemiJoin(
-                    relationship, .constant(true), .aggregate(function, slot: slot, test), nullResult: nullResult))
+            return .join(SemiJoin(relationship, .constant(true), quantifier, nullResult: nullResult))
         }
     }
 
