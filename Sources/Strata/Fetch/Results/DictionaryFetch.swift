@@ -37,6 +37,10 @@ struct DictionaryFetch {
     private let names: [NSString]
     private let shown: [Int]
     private let groupValues: [GroupValue]
+    /// Whether expressions are evaluated over groups, which read their aggregates as variables.
+    private let needsBindings: Bool
+    /// For each descriptor the value that it names; nil for what is none of the dictionaries'.
+    private let sortNames: [Int?]
     private var entries: [Entry] = []
     private var groups: [Group] = []
     /// Whether the groups have been put in their order.
@@ -52,8 +56,10 @@ struct DictionaryFetch {
         self.dictionaries = dictionaries
         self.sorts = sorts
         let all = dictionaries.columns
-        shown = all.indices.filter { index in !all[(index + 1)...].contains { $0.name == all[index].name } }
+        let shown = all.indices.filter { index in !all[(index + 1)...].contains { $0.name == all[index].name } }
         names = shown.map { all[$0].name as NSString }
+        self.shown = shown
+        sortNames = sorts.map { sort in shown.firstIndex { all[$0].name == sort.path.text } }
         groupValues = all.map { column in
             guard column.isAggregate else { return .plain }
             guard case .variable(let name) = column.expression.form,
@@ -61,6 +67,11 @@ struct DictionaryFetch {
             else { return .computed }
             return .aggregate(index)
         }
+        needsBindings =
+            dictionaries.having != nil
+            || groupValues.contains {
+                if case .computed = $0 { true } else { false }
+            }
         let functions = dictionaries.aggregates.map(\.function)
         let extremes = functions.indices.filter { functions[$0] == .min || functions[$0] == .max }
         representative = extremes.count == 1 ? extremes.first : nil
@@ -112,7 +123,7 @@ struct DictionaryFetch {
         } else {
             entries = found.map { row in
                 let values = shown.map { row.plain[$0] }
-                let sortValues = sorts.map { value($0.path.text, values) ?? nil }
+                let sortValues = sortNames.map { $0.flatMap { values[$0] } }
                 let keys = sorts.isEmpty ? nil : SortKeys(values: sortValues, sorts)
                 return Entry(values: values, keys: keys)
             }
@@ -150,14 +161,9 @@ struct DictionaryFetch {
         let values = shown.map { value(of: dictionaries.columns[$0], context) }
         var keys: SortKeys?
         if !sorts.isEmpty {
-            keys = SortKeys(values: sorts.map { sortValue($0, values, row) }, sorts)
+            keys = SortKeys(values: sorts.indices.map { sortValue($0, values, row) }, sorts)
         }
         entries.append(Entry(values: values, keys: keys))
-    }
-
-    /// What a dictionary has under a name; nil where no column has it.
-    private func value(_ name: String, _ values: [Any?]) -> Any?? {
-        names.firstIndex { $0 as String == name }.map { values[$0] }
     }
 
     private func value(of column: DictionaryPlan.Column, _ context: EvaluationContext) -> Any? {
@@ -165,9 +171,9 @@ struct DictionaryFetch {
     }
 
     /// A column's value if the descriptor names one, else the row's.
-    private func sortValue(_ sort: KeySortDescriptor, _ values: [Any?], _ row: RowSource) -> Any? {
-        if let value = value(sort.path.text, values) { return value }
-        return Self.detached(KeyValueAccess.value(of: row, path: sort.path))
+    private func sortValue(_ sort: Int, _ values: [Any?], _ row: RowSource) -> Any? {
+        if let name = sortNames[sort] { return values[name] }
+        return Self.detached(KeyValueAccess.value(of: row, path: sorts[sort].path))
     }
 
     /// The row is a cursor, which moves on: what stays must not refer to it.
@@ -237,18 +243,10 @@ struct DictionaryFetch {
             guard having.evaluate(with: source, substitutionVariables: all) else { return nil }
         }
         guard !sorts.isEmpty else { return Entry(values: values) }
-        let sortValues = zip(sorts, group.sortValues).map { sort, other in
-            (value(sort.path.text, values) ?? nil) ?? grouped[sort.path.text] ?? other
+        let sortValues = sorts.indices.map { sort in
+            sortNames[sort].flatMap { values[$0] } ?? grouped[sorts[sort].path.text] ?? group.sortValues[sort]
         }
         return Entry(values: values, keys: SortKeys(values: sortValues, sorts))
-    }
-
-    /// Whether expressions are evaluated over groups, which read their aggregates as variables.
-    private var needsBindings: Bool {
-        dictionaries.having != nil
-            || groupValues.contains {
-                if case .computed = $0 { true } else { false }
-            }
     }
 
     /// Groups in the order of what they are grouped by, as SQLite gives them.
