@@ -10,7 +10,7 @@ import Musl
 final class Terminal {
     /// Where results go. Used by the command's one thread.
     nonisolated(unsafe) static let output = Terminal(descriptor: 1)
-    /// Where progress goes.
+    /// Where progress goes: from the thread of ``CopyProgress``, while the one that copies says nothing.
     nonisolated(unsafe) static let messages = Terminal(descriptor: 2)
 
     /// Whether somebody is looking: only then there are colours and progress bars.

@@ -43,11 +43,7 @@ final class CommandTerminal {
 
     /// Starts the command with the terminal as all of its streams.
     func start(_ arguments: [String], environment: [String: String]) throws -> Process {
-        let process = Process()
-        process.executableURL = CommandFixture.command
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment
-            .filter { $0.key != "NO_COLOR" }.merging(["TERM": "xterm"]) { $1 }.merging(environment) { $1 }
+        let process = command(arguments, environment)
         let handle = FileHandle(fileDescriptor: follower)
         process.standardInput = handle
         process.standardOutput = handle
@@ -57,6 +53,16 @@ final class CommandTerminal {
         return process
     }
 
+    private func command(_ arguments: [String], _ environment: [String: String]) -> Process {
+        let process = Process()
+        process.executableURL = CommandFixture.command
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment
+            .filter { $0.key != "NO_COLOR" }.merging(["TERM": "xterm"]) { $1 }.merging(environment) { $1 }
+        return process
+    }
+
+    /// Waits for a minute at most, unlike `waitUntilExit()`.
     func expectEnd(of process: Process) throws {
         let deadline = Date(timeIntervalSinceNow: 60)
         while process.isRunning {
@@ -99,11 +105,7 @@ final class CommandTerminal {
     func run(
         _ arguments: [String], environment: [String: String] = [:], output: URL? = nil
     ) throws -> (code: Int32, text: String) {
-        let process = Process()
-        process.executableURL = CommandFixture.command
-        process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment
-            .filter { $0.key != "NO_COLOR" }.merging(["TERM": "xterm"]) { $1 }.merging(environment) { $1 }
+        let process = command(arguments, environment)
         let handle = FileHandle(fileDescriptor: follower)
         process.standardInput = FileHandle.nullDevice
         process.standardError = handle
