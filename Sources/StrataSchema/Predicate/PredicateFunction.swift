@@ -133,7 +133,7 @@ package enum PredicateFunction {
 
     private static func median(_ numbers: [Double]) -> Any? {
         guard !numbers.isEmpty else { return nil }
-        // What is no number comes first, as in the order of a store: else the result would go by the order of the values.
+        // What is no number comes first, as in the order of a store: else the result would go by the order of reading.
         let sorted = numbers.sorted { left, right in left.isNaN ? !right.isNaN : left < right }
         let middle = sorted.count / 2
         return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
