@@ -159,6 +159,13 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
+        // Buckets: the protocol, and one in a directory.
+        .target(
+            name: "StrataObjectStore",
+            dependencies: [
+                "StrataIO", "StrataSupport", "CStrataSupport", .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
         // The tools of the plugins below. They need nothing but Foundation, so that they build in seconds.
         .target(name: "StrataSourceTools", swiftSettings: settings),
         .executableTarget(
