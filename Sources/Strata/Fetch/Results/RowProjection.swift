@@ -86,7 +86,9 @@ struct RowProjection {
     }
 
     /// - Parameter position: of the row among those that were computed together.
-    private mutating func dictionary(_ row: Row, _ shape: EntityShape, _ position: Int) throws(StoreError) -> NSDictionary {
+    private mutating func dictionary(
+        _ row: Row, _ shape: EntityShape, _ position: Int
+    ) throws(StoreError) -> NSDictionary {
         keys.removeAll(keepingCapacity: true)
         objects.removeAll(keepingCapacity: true)
         for index in sources.indices {

@@ -75,7 +75,8 @@ struct SortedRows {
     ///
     /// - Parameter bound: codes behind it come too late; is lowered.
     private func leaveOutLateRows(of rowGroup: ScannedRowGroup, _ bound: inout UInt64) throws {
-        guard limit > 0, limit < rowGroup.count, sorts.dropFirst().contains(where: { $0.expression.plainSlot == nil }) else {
+        guard limit > 0, limit < rowGroup.count, sorts.dropFirst().contains(where: { $0.expression.plainSlot == nil })
+        else {
             return
         }
         let order = sorts[0].order
