@@ -53,13 +53,20 @@ struct SortedRows {
             }
         }
         let first = sorts[0].order
+        // The last of as many as are wanted.
+        var last: Entry?
         try rowGroup.forEachRef { index, row, ref in
             let code = first.code(columns[index * sorts.count], row)
             if code > bound { return }
-            entries.append(Entry(code: code, ref: ref, part: Int32(index), row: Int32(row)))
+            let entry = Entry(code: code, ref: ref, part: Int32(index), row: Int32(row))
+            // Texts may all begin alike, and so have one code.
+            if let last, code == last.code, !precedes(entry, last) { return }
+            entries.append(entry)
             if entries.count >= most {
-                try shorten(&entries)
-                bound = min(bound, entries.last?.code ?? .max)
+                try control?.checkRead()
+                entries.keepFirst(limit) { precedes($0, $1) }
+                last = entries.last
+                bound = min(bound, last?.code ?? .max)
             }
         }
         try shorten(&entries)
@@ -67,7 +74,7 @@ struct SortedRows {
         forgetUnusedParts()
     }
 
-    /// How many rows are kept: they are sorted now and then, so that they are few when few are wanted.
+    /// So many rows are kept before the first of them are selected, so that they are few when few are wanted.
     private var mostKept: Int { limit > Int.max / 4 ? Int.max : limit * 2 + 1_024 }
 
     /// Removes those rows from the matches that come too late by the first column alone, so that what the others are
@@ -83,21 +90,19 @@ struct SortedRows {
         let firsts = try rowGroup.parts.indices.map { try rowGroup.column(sorts[0].expression, ofPart: $0) }
         let most = mostKept
         var codes: [UInt64] = []
-        func shorten() {
-            codes.sort()
-            guard codes.count >= limit else { return }
-            codes.removeLast(codes.count - limit)
-            bound = min(bound, codes[limit - 1])
+        func select() {
+            codes.keepFirst(limit, by: <)
+            if codes.count == limit { bound = min(bound, codes[limit - 1]) }
         }
         for part in firsts.indices {
             rowGroup.forEachRow(inPart: part) { row in
                 let code = order.code(firsts[part].view, row)
                 if code > bound { return }
                 codes.append(code)
-                if codes.count >= most { shorten() }
+                if codes.count >= most { select() }
             }
         }
-        shorten()
+        select()
         for part in firsts.indices {
             rowGroup.filter(inPart: part) { order.code(firsts[part].view, $0) <= bound }
         }
