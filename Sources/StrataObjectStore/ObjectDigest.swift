@@ -8,7 +8,8 @@ public struct ObjectDigest: Sendable, Hashable {
     /// The digest of these bytes. O(n).
     public init(of content: [UInt8]) {
         bytes = [UInt8](unsafeUninitializedCapacity: 32) { digest, count in
-            content.withUnsafeBytes { strata_sha256($0.baseAddress, $0.count, digest.baseAddress) }
+            guard let digest = digest.baseAddress else { return }
+            content.withUnsafeBytes { strata_sha256($0.baseAddress, $0.count, digest) }
             count = 32
         }
     }
