@@ -8,10 +8,9 @@
  * Whatever a shipper sends may be carried out at once, later, or never, and its answer may be lost; it may stop at any
  * moment for any time, and for ever. Pieces of epochs that have ended may be collected. Nobody has a clock.
  *
- *   spin -a docs/models/fencing.pml && cc -O2 -DSAFETY -DCOLLAPSE -o pan pan.c && ./pan -E -m100000
+ *   spin -a docs/models/fencing.pml && cc -O2 -DSAFETY -DBFS -o pan pan.c && ./pan -E
  *
- * must end with "errors: 0". With one of these in front of the first command's file it must not, or the model says
- * nothing:
+ * must end with "errors: 0". With one of these behind "spin" it must not, or the model says nothing:
  *
  *   -DCOLLECT_FENCES   fences are collected, too
  *   -DNO_FENCE         the new owner goes on without a fence
@@ -24,7 +23,7 @@
 #endif
 #define EPOCHS (SHIPPERS + 1)
 #ifndef PIECES
-#define PIECES 3            /* places in the log: 0 .. PIECES - 1; a fence may lie at PIECES */
+#define PIECES 2            /* places in the log: 0 .. PIECES - 1; a fence may lie at PIECES */
 #endif
 #define NAMES ((PIECES + 1) * EPOCHS)
 #define NONE 15
@@ -56,7 +55,7 @@ inline create(name, what, isDone) {
 }
 
 proctype Shipper(byte me) {
-    byte mine, before, seen, place, name, what, found;
+    byte mine, before, seen, place, first, name, what, found;
     bool isDone, isFenced;
 
     /* Read the head and take an epoch. */
@@ -99,6 +98,7 @@ walk:
         }
     fi;
 #endif
+    first = place;
 #ifdef EARLY
     goto ship;
 begin:
@@ -106,7 +106,7 @@ begin:
     /* Say where the epoch begins. */
     atomic {
         if
-        :: version == seen -> start[mine] = place; version++
+        :: version == seen -> start[mine] = first; version++
         :: else -> goto stop
         fi
     }
@@ -126,7 +126,11 @@ again:
                 :: isDone || object[name] == what -> skip
                 :: else -> goto stop
                 fi;
-                acknowledged[name] = true
+                acknowledged[name] = true;
+                if
+                :: what >= 50 -> acknowledged[name + 1] = true
+                :: else
+                fi
            };
            if
            :: what >= 50 -> place = place + 2

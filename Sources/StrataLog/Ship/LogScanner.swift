@@ -230,6 +230,22 @@ package final class LogScanner: Sendable {
         }
     }
 
+    /// The length of a segment's file, reserved space included.
+    package func byteCount(of segment: UInt32) throws(StoreError) -> Int {
+        let file = try file(segment)
+        return Int(try io("measure", files.segment(segment)) { () throws(Errno) in try file.byteCount() })
+    }
+
+    /// The time of the record at a position; nil where there is none.
+    package func time(at position: LogPosition) throws(StoreError) -> Int64? {
+        let offset = max(position.offset, SegmentHeader.byteCount)
+        let bytes = try Self.read(
+            try file(position.segment), files.segment(position.segment), at: offset, count: RecordHeader.byteCount)
+        return try bytes.withBytes { bytes throws(StoreError) in
+            try RecordHeader.parse(bytes, storeUUID: storeUUID, segment: position.segment, offset: offset)
+        }?.timestampNanoseconds
+    }
+
     /// The bytes of a segment's range, fewer where its file ends.
     package func bytes(of segment: UInt32, _ range: Range<Int>) throws(StoreError) -> [UInt8] {
         try Self.read(try file(segment), files.segment(segment), at: range.lowerBound, count: range.count)

@@ -71,6 +71,12 @@ package struct ShipSlot: Sendable, Hashable {
 }
 
 extension LogStore {
+    /// Where the log of the newest snapshot ends.
+    package var logEnd: LogPosition { snapshot.end }
+
+    /// The directory that the store is in.
+    package var directory: FilePath { files.directory }
+
     /// Of some segments, the first that compaction has to leave to a shipper; nil when it may have all.
     func firstKeptForShipping(_ segments: [SegmentStatistics]) -> UInt32? {
         guard !files.fileSystem.isPrivate,
@@ -80,10 +86,11 @@ extension LogStore {
         return waiting <= slot.maximumBytes ? slot.segment : nil
     }
 
-    /// From now on nothing is written until the store is opened again: another machine has taken over.
+    /// From now on nothing is written until the store is opened again: another machine has taken its place, perhaps.
+    /// Commits throw `.readOnly`; reads go on. Waits for a commit that is being written.
     ///
     /// - Parameter reason: What commits say that are refused.
-    package func refuseWrites(_ reason: String) {
+    public func refuseWrites(_ reason: String) {
         let failure = StoreError(.readOnly, reason, path: files.directory.string)
         writer.withLock { $0?.refuse(failure) }
     }

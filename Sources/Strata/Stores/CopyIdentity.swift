@@ -1,9 +1,9 @@
-package import StrataIO
-package import StrataLog
-package import SystemPackage
+import StrataIO
+import StrataLog
+import SystemPackage
 
 /// The identity by which object IDs and history tokens go.
-package enum StoreIdentity {
+package enum CopyIdentity {
     /// Lets a store that was copied go by the UUID of its source: it takes that one's place in every respect.
     ///
     /// Otherwise the next opening for writing gives the copy a UUID of its own. Durable when it returns.
