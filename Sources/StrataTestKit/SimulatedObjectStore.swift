@@ -66,7 +66,7 @@ public final class SimulatedObjectStore: ObjectStore {
         public var total: Int { requests.values.reduce(0, +) }
     }
 
-    private struct Object: Sendable {
+    fileprivate struct Object: Sendable {
         var bytes: [UInt8]
         var digest: ObjectDigest
         var version: UInt64
@@ -79,7 +79,7 @@ public final class SimulatedObjectStore: ObjectStore {
         }
     }
 
-    private struct Delayed: Sendable {
+    fileprivate struct Delayed: Sendable {
         var due: Int
         var key: String
         var bytes: [UInt8]
@@ -125,7 +125,7 @@ public final class SimulatedObjectStore: ObjectStore {
     public static let delayedRequests = 7
 
     private let bucket: Bucket
-    private let client = Mutex(Client())
+    private let own = Mutex(Client())
 
     /// A bucket of its own, with these contents.
     public convenience init(_ contents: Contents = Contents()) {
@@ -152,7 +152,7 @@ public final class SimulatedObjectStore: ObjectStore {
 
     /// Asks a plan before each request of this client what goes wrong with it; nil for no faults.
     public func fail(_ plan: (@Sendable (Request) -> Fault?)?) {
-        client.withLock { $0.plan = plan }
+        own.withLock { $0.plan = plan }
     }
 
     /// Faults of some kinds at random, determined by a seed.
@@ -165,14 +165,14 @@ public final class SimulatedObjectStore: ObjectStore {
 
     /// Whether nothing of this client reaches the bucket.
     public var isPartitioned: Bool {
-        get { client.withLock { $0.isPartitioned } }
-        set { client.withLock { $0.isPartitioned = newValue } }
+        get { own.withLock { $0.isPartitioned } }
+        set { own.withLock { $0.isPartitioned = newValue } }
     }
 
     /// Whether this client's credentials have expired, until it gets new ones.
     public var isExpired: Bool {
-        get { client.withLock { $0.isExpired } }
-        set { client.withLock { $0.isExpired = newValue } }
+        get { own.withLock { $0.isExpired } }
+        set { own.withLock { $0.isExpired = newValue } }
     }
 
     /// By how many seconds the bucket's clock is wrong.
@@ -187,10 +187,10 @@ public final class SimulatedObjectStore: ObjectStore {
     }
 
     /// What this client has asked.
-    public var counts: Counts { client.withLock { $0.counts } }
+    public var counts: Counts { own.withLock { $0.counts } }
 
     /// How often faults have happened to this client.
-    public var fired: [Fault: Int] { client.withLock { $0.fired } }
+    public var fired: [Fault: Int] { own.withLock { $0.fired } }
 
     // MARK: What nobody asked for
 
@@ -225,7 +225,7 @@ public final class SimulatedObjectStore: ObjectStore {
     private func begin(_ kind: Request.Kind, _ key: String) throws(ObjectStoreError) -> Fault? {
         if Task.isCancelled { throw .cancelled }
         guard key.utf8.count <= ObjectLimits.longestKey else { throw .unsupported(key: key, message: "too long a key") }
-        let (fault, isPartitioned, isExpired) = client.withLock { client -> (Fault?, Bool, Bool) in
+        let (fault, isPartitioned, isExpired) = own.withLock { client -> (Fault?, Bool, Bool) in
             client.counts.requests[kind, default: 0] += 1
             let fault = client.plan?(Request(number: client.counts.total, kind: kind, key: key))
             if let fault { client.fired[fault, default: 0] += 1 }
@@ -263,7 +263,7 @@ public final class SimulatedObjectStore: ObjectStore {
         guard range == nil || (range?.lowerBound ?? 0) < size else { throw .rangeNotSatisfiable(key: key, size: size) }
         let wanted = range.map { Int($0.lowerBound)..<Int(min($0.upperBound, size)) } ?? 0..<found.bytes.count
         var bytes = Array(found.bytes[wanted])
-        client.withLock { $0.counts.bytesRead += bytes.count }
+        own.withLock { $0.counts.bytesRead += bytes.count }
         switch fault {
         case .lostAnswer, .delayed: throw .unanswered(key: key, message: "no answer came")
         case .bitFlip where !bytes.isEmpty: bytes[bytes.count / 2] ^= 1
@@ -305,7 +305,7 @@ public final class SimulatedObjectStore: ObjectStore {
         guard ObjectDigest(of: bytes) == digest else {
             throw .damaged(key: key, message: "the bytes have another digest than was said")
         }
-        client.withLock { $0.counts.bytesWritten += bytes.count }
+        own.withLock { $0.counts.bytesWritten += bytes.count }
         if fault == .delayed {
             bucket.contents.withLock { contents in
                 contents.delayed.append(
