@@ -2,19 +2,24 @@ package import StrataIO
 internal import Synchronization
 package import SystemPackage
 
-/// How far the log has been shipped: beside a store `NAME`, the file `NAME.strata-ship`.
+/// Who ships a store and how far: beside a store `NAME`, the file `NAME.strata-ship`.
+///
+/// A store that is copied or restored as a fork does not have it, and so does not ship in its source's place.
 ///
 /// Compaction leaves segments alone that have not been shipped, as long as these hold no more bytes than the slot says.
 /// Behind that, or on a full disk, the slot counts for nothing: a shipper that never comes back must not fill the disk.
 package struct ShipSlot: Sendable, Hashable {
     package var storeUUID: StoreUUID
+    /// What shippers of this store go by in the heads of buckets, and those of its copies do not.
+    package var line: String
     /// Everything before this segment has been shipped.
     package var segment: UInt32
     /// The most bytes of log that wait for the shipper.
     package var maximumBytes: Int64
 
-    package init(storeUUID: StoreUUID, segment: UInt32, maximumBytes: Int64) {
+    package init(storeUUID: StoreUUID, line: String, segment: UInt32, maximumBytes: Int64) {
         self.storeUUID = storeUUID
+        self.line = line
         self.segment = segment
         self.maximumBytes = maximumBytes
     }
@@ -40,11 +45,12 @@ package struct ShipSlot: Sendable, Hashable {
             count < byteMaximum
         else { return nil }
         let lines = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n")
-        guard lines.count == 5, lines[0] == first, let high = UInt64(lines[1], radix: 16),
-            let low = UInt64(lines[2], radix: 16), let segment = UInt32(lines[3]), let maximum = Int64(lines[4])
+        guard lines.count == 6, lines[0] == first, let high = UInt64(lines[1], radix: 16),
+            let low = UInt64(lines[2], radix: 16), let segment = UInt32(lines[4]), let maximum = Int64(lines[5])
         else { return nil }
         return ShipSlot(
-            storeUUID: StoreUUID(high: high, low: low), segment: segment, maximumBytes: maximum)
+            storeUUID: StoreUUID(high: high, low: low), line: String(lines[3]), segment: segment,
+            maximumBytes: maximum)
     }
 
     /// Puts the slot in the place of the one before. Not flushed: an older one keeps more.
@@ -57,8 +63,8 @@ package struct ShipSlot: Sendable, Hashable {
         unfinished.append((path.lastComponent?.string ?? "strata-ship") + ".tmp")
         let text =
             [
-                Self.first, String(storeUUID.high, radix: 16), String(storeUUID.low, radix: 16), String(segment),
-                String(maximumBytes),
+                Self.first, String(storeUUID.high, radix: 16), String(storeUUID.low, radix: 16), line,
+                String(segment), String(maximumBytes),
             ].joined(separator: "\n") + "\n"
         try io("write", path) { () throws(Errno) in
             let file = try fileSystem.open(unfinished, .createIfMissing)
@@ -66,6 +72,16 @@ package struct ShipSlot: Sendable, Hashable {
             try file.truncate(to: 0)
             try Array(text.utf8).withBytes { bytes throws(Errno) in try file.writeAll([bytes], at: 0) }
             try fileSystem.rename(unfinished, to: path)
+        }
+    }
+
+    /// Removes the slot of a store, if there is one.
+    ///
+    /// - Throws: `.io`.
+    package static func remove(besideStoreAt directory: FilePath, in fileSystem: any FileSystem) throws(StoreError) {
+        let path = path(besideStoreAt: directory)
+        try io("remove", path) { () throws(Errno) in
+            if try fileSystem.linkAttributes(path) != nil { try fileSystem.unlink(path) }
         }
     }
 }

@@ -25,6 +25,8 @@ package struct ShipHead: Sendable, Codable, Hashable {
         package var number: UInt32
         /// Drawn at random by the shipper.
         package var owner: String
+        /// The store that it ships, see `ShipSlot`.
+        package var line: String
         /// For people: host and process.
         package var name: String
         /// When it was taken, by the shipper's clock, in nanoseconds since 1970.

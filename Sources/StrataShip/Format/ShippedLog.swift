@@ -205,8 +205,8 @@ package struct ShippedLog: Sendable {
         while limit == nil || next < (limit ?? next) {
             let (position, of) = (next, Names.Of(epoch: epoch, segment: next.segment))
             begin(position)
-            // A whole segment serves if all of it is of this history: no later epoch begins in it.
-            if limit == nil || (limit?.segment ?? 0) > position.segment {
+            // Of a segment in which the next epoch begins, the whole one has the beginning.
+            do {
                 var byteCount = names.wholes[of]
                 var header: ObjectHeader?
                 if byteCount != nil, names.pieces[Names.Of(epoch: epoch, segment: position.segment + 1)]?[0] == nil,
@@ -216,11 +216,7 @@ package struct ShippedLog: Sendable {
                     if header == nil { byteCount = nil }
                 }
                 if let byteCount {
-                    let key = ShipKey.whole(epoch, position.segment)
-                    segments[segments.count - 1].parts = [
-                        Part(key: key, range: 0..<byteCount, byteCount: byteCount, offset: 0)
-                    ]
-                    segments[segments.count - 1].isComplete = true
+                    addWhole(ShipKey.whole(epoch, position.segment), byteCount, limit)
                     if let header { note(header) }
                     next = LogPosition(segment: header?.nextSegment ?? position.segment + 1, offset: 0)
                     continue
@@ -253,15 +249,8 @@ package struct ShippedLog: Sendable {
                 continue
             }
             // Collected since the list was made, or never shipped: then this is the end.
-            if let header = try await Self.header(ShipKey.whole(epoch, position.segment), objects),
-                limit == nil || (limit?.segment ?? 0) > position.segment
-            {
-                segments[segments.count - 1].parts = [
-                    Part(
-                        key: ShipKey.whole(epoch, position.segment), range: 0..<header.payloadByteCount,
-                        byteCount: header.payloadByteCount, offset: 0)
-                ]
-                segments[segments.count - 1].isComplete = true
+            if let header = try await Self.header(ShipKey.whole(epoch, position.segment), objects) {
+                addWhole(ShipKey.whole(epoch, position.segment), header.payloadByteCount, limit)
                 note(header)
                 next = header.next
                 continue
@@ -305,6 +294,14 @@ package struct ShippedLog: Sendable {
         guard upper > offset else { return }
         segments[segments.count - 1].parts.append(
             Part(key: key, range: offset..<upper, byteCount: byteCount, offset: offset))
+    }
+
+    private mutating func addWhole(_ key: String, _ byteCount: Int, _ limit: LogPosition?) {
+        guard let number = segments.last?.number else { return }
+        segments[segments.count - 1].parts = []
+        segments[segments.count - 1].isComplete = true
+        if limit?.segment == number, limit?.offset == 0 { return }
+        add(key, 0, byteCount, limit)
     }
 
     private mutating func note(_ header: ObjectHeader) {

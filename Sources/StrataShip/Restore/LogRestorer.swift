@@ -57,6 +57,7 @@ public struct LogRestorer: Sendable {
                     try StoreDirectory(path, fileSystem).replace { copy in
                         try work.make(copy, finishing)
                         try self.checkNothing(at: path, fileSystem)
+                        try work.writeSlot(besideStoreAt: path)
                     }
                     guard let plan = work.plan else {
                         throw ShipError(.invalid, "nothing was restored")
@@ -98,8 +99,12 @@ private final class RestoreWork: Sendable {
         var done: [UInt32: Int] = [:]
         var checkpoint: UInt32?
         var arrived: Int64 = 0
+        var place: ShipHead.Place?
+        var storeUUID: StoreUUID?
     }
     private let state = Mutex(State())
+    /// What the store's shippers go by.
+    private let line = EpochLead.randomName()
 
     init(_ objects: any ObjectStore, _ fileSystem: any FileSystem, _ options: RestoreOptions) {
         self.objects = objects
@@ -154,15 +159,16 @@ private final class RestoreWork: Sendable {
         }
         try fetch(point, copy)
         if options.takesOver {
-            let place = options.target == .newest ? nil : point.place
             var ship = ShipOptions()
             ship.onlyWriter = options.onlyWriter
             let shipOptions = ship
+            let line = line
             // What the other shipper has written until it was fenced is in the store, too.
             point = try wait { () async throws(ShipError) in
-                let log = try await EpochLead.take(at: place, objects, shipOptions)
-                var finder = RestorePointFinder(log, objects)
-                return try await finder.find(place == nil ? .newest : options.target)
+                try await EpochLead.take(line: line, objects, shipOptions) { log async throws(ShipError) in
+                    var finder = RestorePointFinder(log, objects)
+                    return try await finder.find(options.target)
+                }
             }
             try fetch(point, copy)
         }
@@ -264,6 +270,23 @@ private final class RestoreWork: Sendable {
         }
     }
 
+    /// Whether a shipper of the store at a path goes on in the bucket, or does not. Called when the store is complete.
+    func writeSlot(besideStoreAt path: FilePath) throws {
+        let resolved: FilePath
+        do throws(Errno) {
+            let name = path.lastComponent?.string ?? ""
+            resolved = try fileSystem.resolve(path.removingLastComponent().isEmpty ? "." : path.removingLastComponent())
+                .appending(name)
+        } catch {
+            throw ShipError(.local, "could not look for \(path): \(error)")
+        }
+        guard options.takesOver, let place = state.withLock({ $0.place }), let uuid = state.withLock({ $0.storeUUID })
+        else { return try ShipSlot.remove(besideStoreAt: resolved, in: fileSystem) }
+        let slot = ShipSlot(
+            storeUUID: uuid, line: line, segment: place.segment, maximumBytes: ShipOptions().slotMaximumBytes)
+        try slot.write(besideStoreAt: resolved, in: fileSystem)
+    }
+
     /// Opens the store, which has to be in the state that was asked for.
     private func check(
         _ point: RestorePoint, _ copy: FilePath, _ finishing: (LogStore, FilePath) throws -> Void
@@ -286,6 +309,10 @@ private final class RestoreWork: Sendable {
                 if let damage = report.problems.first {
                     throw ShipError(.damaged, "what was restored is damaged: \(damage)")
                 }
+            }
+            state.withLock { state in
+                state.place = point.place
+                state.storeUUID = log.storeUUID
             }
             try finishing(log, copy)
         } catch {

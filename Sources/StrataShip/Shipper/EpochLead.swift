@@ -36,19 +36,19 @@ struct EpochLead: Sendable {
     ///
     /// - Throws: `.unsafeStore`, `.conflict`, `.fenced` when somebody else takes over at the same time.
     static func take(
-        _ scanner: LogScanner, _ calls: BlockingCalls, _ objects: any ObjectStore, _ options: ShipOptions
+        _ scanner: LogScanner, line: String, _ calls: BlockingCalls, _ objects: any ObjectStore, _ options: ShipOptions
     ) async throws(ShipError) -> Begun {
         if !options.onlyWriter { try await probe(objects) }
         let owner = randomName()
         for _ in 0..<attempts {
             guard let log = try await ShippedLog.read(objects) else {
-                if let begun = try await create(owner, scanner, calls, objects, options) { return begun }
+                if let begun = try await create(owner, line, scanner, calls, objects, options) { return begun }
                 continue
             }
-            try await check(log, scanner, calls, objects, options)
-            guard let lead = try await claim(owner, log, objects, options) else { continue }
+            try await check(log, scanner, line, calls, objects, options)
+            guard let lead = try await claim(owner, line, log, objects, options) else { continue }
             let ended = try await lead.fence(log, objects)
-            try await check(ended, scanner, calls, objects, options)
+            try await check(ended, scanner, line, calls, objects, options)
             guard let begun = try await lead.begin(ended.end, objects) else {
                 throw ShipError(
                     .fenced, "another shipper has taken over while this one was about to. If it is not the one that is wanted, "
@@ -61,23 +61,25 @@ struct EpochLead: Sendable {
             objectStoreError: .unavailable(key: ShipKey.head, message: "it is replaced again and again"))
     }
 
-    /// Takes an epoch that begins somewhere in the log of the bucket, for a store that is about to be restored there.
+    /// Takes an epoch for a store that is restored from the bucket.
     ///
-    /// - Parameter place: where; nil for where the log ends.
+    /// - Parameter find: which state is restored, of a log that no longer grows. The epoch begins there, which may be
+    ///   before the log's end, and is where a restored store goes on writing even if a segment ends there.
     static func take(
-        at place: ShipHead.Place?, _ objects: any ObjectStore, _ options: ShipOptions
-    ) async throws(ShipError) -> ShippedLog {
+        line: String, _ objects: any ObjectStore, _ options: ShipOptions,
+        find: (ShippedLog) async throws(ShipError) -> RestorePoint
+    ) async throws(ShipError) -> RestorePoint {
         if !options.onlyWriter { try await probe(objects) }
         let owner = randomName()
         for _ in 0..<attempts {
             guard let log = try await ShippedLog.read(objects) else { throw noLog(objects) }
-            guard let lead = try await claim(owner, log, objects, options) else { continue }
+            guard let lead = try await claim(owner, line, log, objects, options) else { continue }
             let ended = try await lead.fence(log, objects)
-            guard try await lead.begin(place ?? ended.end, objects) != nil else {
+            let point = try await find(ended)
+            guard try await lead.begin(point.place, objects) != nil else {
                 throw ShipError(.fenced, "a shipper has taken over at the same time: try again", key: ShipKey.head)
             }
-            guard let result = try await ShippedLog.read(objects) else { throw noLog(objects) }
-            return result
+            return point
         }
         throw ShipError(.fenced, "shippers take over again and again", key: ShipKey.head)
     }
@@ -138,7 +140,7 @@ struct EpochLead: Sendable {
 
     /// Writes the first head of a bucket; nil if somebody else has.
     private static func create(
-        _ owner: String, _ scanner: LogScanner, _ calls: BlockingCalls, _ objects: any ObjectStore,
+        _ owner: String, _ line: String, _ scanner: LogScanner, _ calls: BlockingCalls, _ objects: any ObjectStore,
         _ options: ShipOptions
     ) async throws(ShipError) -> Begun? {
         let left = try await asking { () async throws(ObjectStoreError) in
@@ -160,7 +162,7 @@ struct EpochLead: Sendable {
             segment: start.segment, offset: 0, sequence: start.previousSequence, time: .min,
             checksum: start.previousChecksum)
         let epoch = ShipHead.Epoch(
-            number: 1, owner: owner, name: options.name, taken: options.clock(), start: place)
+            number: 1, owner: owner, line: line, name: options.name, taken: options.clock(), start: place)
         let head = ShipHead(storeUUID: scanner.storeUUID, epochs: [epoch], onlyWriter: options.onlyWriter)
         guard let tag = try await replace(head, .absent, objects) else { return nil }
         return Begun(lead: EpochLead(head: head, tag: tag, epoch: 1, owner: owner), place: place)
@@ -168,14 +170,15 @@ struct EpochLead: Sendable {
 
     /// Adds an epoch to the head; nil if somebody else has changed it.
     private static func claim(
-        _ owner: String, _ log: ShippedLog, _ objects: any ObjectStore, _ options: ShipOptions
+        _ owner: String, _ line: String, _ log: ShippedLog, _ objects: any ObjectStore, _ options: ShipOptions
     ) async throws(ShipError) -> EpochLead? {
         var head = log.head
         let number = (head.epochs.last?.number ?? 0) + 1
         // Whoever took one and has not begun it never will: the head is another by now.
         head.epochs.removeAll { $0.start == nil }
         head.epochs.append(
-            ShipHead.Epoch(number: number, owner: owner, name: options.name, taken: options.clock(), start: nil))
+            ShipHead.Epoch(
+                number: number, owner: owner, line: line, name: options.name, taken: options.clock(), start: nil))
         head.onlyWriter = options.onlyWriter
         guard let tag = try await replace(head, .matching(log.headTag), objects) else { return nil }
         return EpochLead(head: head, tag: tag, epoch: number, owner: owner)
@@ -284,8 +287,8 @@ struct EpochLead: Sendable {
 
     /// Whether the store's log goes on where that of the bucket ends.
     private static func check(
-        _ log: ShippedLog, _ scanner: LogScanner, _ calls: BlockingCalls, _ objects: any ObjectStore,
-        _ options: ShipOptions
+        _ log: ShippedLog, _ scanner: LogScanner, _ line: String, _ calls: BlockingCalls,
+        _ objects: any ObjectStore, _ options: ShipOptions
     ) async throws(ShipError) {
         guard log.head.storeUUID == scanner.storeUUID else {
             throw ShipError(
@@ -293,6 +296,14 @@ struct EpochLead: Sendable {
                 key: ShipKey.head)
         }
         let place = log.end
+        let owner = log.head.begun.last?.epoch
+        let isOwn = owner?.line == line
+        guard isOwn || options.takesOver else {
+            throw ShipError(
+                .conflict,
+                "\(objects.description) is shipped to from elsewhere (\(owner?.name ?? "unknown")), or the file \(ShipSlot.path(besideStoreAt: scanner.directory)), which says that this store has, was lost. A copy needs a prefix of its own. If this store "
+                    + "is to go on in that one's place, say so (`strata ship --take-over`)", key: ShipKey.head)
+        }
         func other(_ what: String) -> ShipError {
             ShipError(
                 .conflict,
@@ -339,10 +350,9 @@ struct EpochLead: Sendable {
         case .behind: throw other("the bucket has more of the log than the store")
         case .different: throw other("the bucket has another log than the store")
         case .gone:
-            guard options.continuesAfterGap else {
-                throw other(
-                    "the store has compacted segment \(place.segment) away before it was shipped, so that nothing shows whether the "
-                        + "bucket's log is its own past; if it is, ship with the option to continue after a gap")
+            // That it is this store's own past is all that speaks for it.
+            guard isOwn else {
+                throw other("the store has compacted segment \(place.segment) away, so that it cannot be compared")
             }
         }
     }

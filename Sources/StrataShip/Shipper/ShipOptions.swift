@@ -22,9 +22,9 @@ public struct ShipOptions: Sendable {
     public var slotMaximumBytes: Int64 = 1 << 30
     /// Ships to a bucket without conditional writes. Two shippers at once then destroy what is in it.
     public var onlyWriter = false
-    /// Goes on after log that was compacted away while nobody shipped. Nothing then proves that the log in the bucket is
-    /// the same store's past and not a copy's; states in between cannot be restored.
-    public var continuesAfterGap = false
+    /// Ships to a bucket in place of another store that has shipped there, or after the file beside this one was lost
+    /// that says that it has. The other one's shipper is fenced. The logs have to fit together all the same.
+    public var takesOver = false
     /// What is kept in the bucket; nil for everything.
     public var retention: ShipRetention?
     /// Who ships, for people who read the head: by default the host's name and the process number.

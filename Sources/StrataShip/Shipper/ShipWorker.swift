@@ -37,6 +37,7 @@ actor ShipWorker {
     private let calls = BlockingCalls("strata.ship")
     private var scanner: LogScanner?
     private var lead: EpochLead?
+    private var line = ""
     /// Where the log in the bucket ends.
     private var place = ShipHead.Place(segment: 0, offset: 0, sequence: 0, time: .min, checksum: 0)
     private var pending: Pending?
@@ -94,7 +95,20 @@ actor ShipWorker {
     private func open() async throws(ShipError) {
         let (path, fileSystem) = (path, fileSystem)
         let scanner = try await calls.run { () throws(StoreError) in try LogScanner(path, in: fileSystem) }
-        let begun = try await EpochLead.take(scanner, calls, objects, options)
+        let known = try await calls.run { () throws(StoreError) in
+            ShipSlot.read(besideStoreAt: scanner.directory, in: fileSystem)
+        }
+        if let known, known.storeUUID == scanner.storeUUID {
+            line = known.line
+            slotSegment = known.maximumBytes == options.slotMaximumBytes ? known.segment : nil
+        } else {
+            line = EpochLead.randomName()
+            slotSegment = nil
+            // Before the head names it: whoever starts next has to know it. Nothing is shipped of the store so far.
+            place.segment = 0
+            try await writeSlot(scanner)
+        }
+        let begun = try await EpochLead.take(scanner, line: line, calls, objects, options)
         self.scanner = scanner
         lead = begun.lead
         place = begun.place
@@ -102,7 +116,7 @@ actor ShipWorker {
         segmentPieces = begun.segmentPieces
         checkpointEnd = begun.checkpointEnd
         checkpointNumber = nil
-        try await writeSlot()
+        try await writeSlot(scanner)
     }
 
     private func progress(_ extent: LogPosition?, oldest: Int64?, bytes: Int64) -> Progress {
@@ -313,13 +327,13 @@ actor ShipWorker {
         segmentStart = nil
         segmentPieces = 0
         scanner?.letGo(before: min(sealed.first?.header.position.segment ?? .max, place.segment))
-        try await writeSlot()
+        if let scanner { try await writeSlot(scanner) }
     }
 
-    private func writeSlot() async throws(ShipError) {
-        guard let scanner, options.slotMaximumBytes > 0, slotSegment != place.segment else { return }
+    private func writeSlot(_ scanner: LogScanner) async throws(ShipError) {
+        guard slotSegment != place.segment else { return }
         let slot = ShipSlot(
-            storeUUID: scanner.storeUUID, segment: place.segment, maximumBytes: options.slotMaximumBytes)
+            storeUUID: scanner.storeUUID, line: line, segment: place.segment, maximumBytes: options.slotMaximumBytes)
         let fileSystem = fileSystem
         do throws(ShipError) {
             try await calls.run { () throws(StoreError) in
@@ -327,8 +341,9 @@ actor ShipWorker {
             }
             slotSegment = place.segment
         } catch {
-            // Where nothing may be written beside the store, compaction does not wait.
-            problem = "compaction does not wait for this shipper: \(error)"
+            // Where nothing may be written beside the store, compaction does not wait, and the next start has to be
+            // told that it takes over.
+            problem = "compaction does not wait for this shipper, and the next one has to take over: \(error)"
         }
     }
 

@@ -83,6 +83,8 @@ enum ShipSchema {
     private static func value(
         _ row: Row, _ slot: Int, _ kind: ValueKind, _ store: LogStore
     ) throws(StoreError) -> String {
+        // Rows of before a slot was added do not have it.
+        guard slot < row.block.slotCount else { return "-" }
         let column = try row.block.column(slot)
         if column.isNull(row.index) { return "-" }
         switch kind {
