@@ -264,7 +264,16 @@ package struct ShippedLog: Sendable {
             }
             next = LogPosition(segment: later, offset: 0)
         }
-        if let limit { next = limit }
+        if let limit {
+            next = limit
+        } else if end.position != next, let key = segments.last?.parts.last?.key {
+            // The last piece was only known by name.
+            guard let header = try await Self.header(key, objects) else {
+                throw ShipError(.missing, "the last piece of the log is gone", key: key)
+            }
+            try check(header, key, epoch, header.position)
+            note(header)
+        }
         if let final = segments.last, final.parts.isEmpty, limit == nil, final.isComplete { segments.removeLast() }
     }
 
