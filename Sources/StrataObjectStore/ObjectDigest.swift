@@ -7,9 +7,11 @@ public struct ObjectDigest: Sendable, Hashable {
 
     /// The digest of these bytes. O(n).
     public init(of content: [UInt8]) {
-        var digest = [UInt8](repeating: 0, count: 32)
-        content.withUnsafeBytes { strata_sha256($0.baseAddress, $0.count, &digest) }
-        bytes = digest
+        bytes = [UInt8](unsafeUninitializedCapacity: 32) { digest, count in
+            guard let digest = digest.baseAddress else { return }
+            content.withUnsafeBytes { strata_sha256($0.baseAddress, $0.count, digest) }
+            count = 32
+        }
     }
 
     /// A digest in hexadecimal digits, or nil if it is not 64 of them.
