@@ -54,31 +54,29 @@ public struct LogCollector: Sendable {
     private func raise(_ log: ShippedLog, _ now: Int64, _ report: inout Report) async throws(ShipError) {
         let time = now - Int64(retention.age / .nanoseconds(1))
         let segments = log.segments.filter { $0.isComplete && !$0.parts.isEmpty }
-        var found: (segment: ShippedLog.Segment, header: ObjectHeader)?
-        // The last segment that begins with nothing later than that: all states of the window lie in it or behind.
+        // The segment before the last that begins with nothing later than that: the oldest state of the window lies in
+        // it or in that one, whose own first records may be later already.
         var (low, high) = (0, segments.count)
         while low < high {
             let middle = (low + high) / 2
             guard let key = segments[middle].parts.first?.key,
                 let header = try await ShippedLog.header(key, objects)
             else { return }
-            if header.previousTime <= time {
-                found = (segments[middle], header)
-                low = middle + 1
-            } else {
-                high = middle
-            }
+            if header.previousTime <= time { low = middle + 1 } else { high = middle }
         }
-        guard let found, found.segment.number > log.head.floor?.place.segment ?? 0 else { return }
+        guard low >= 2, case let segment = segments[low - 2],
+            segment.number > log.head.floor?.place.segment ?? 0,
+            let key = segment.parts.first?.key, let header = try await ShippedLog.header(key, objects)
+        else { return }
         var head = log.head
         head.floor = ShipHead.Floor(
             place: ShipHead.Place(
-                segment: found.segment.number, offset: 0, sequence: found.header.previousSequence,
-                time: found.header.previousTime, checksum: 0),
+                segment: segment.number, offset: 0, sequence: header.previousSequence,
+                time: header.previousTime, checksum: 0),
             set: now, grace: Int64(retention.grace / .seconds(1)))
         guard try await EpochLead.replace(head, .matching(log.headTag), objects) != nil else { return }
         report.isRaised = true
-        report.floor = found.header.previousSequence
+        report.floor = header.previousSequence
     }
 
     // MARK: Removing

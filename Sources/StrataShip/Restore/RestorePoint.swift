@@ -161,11 +161,15 @@ struct RestorePointFinder {
         in index: Int, _ sequence: UInt64? = nil, while isWanted: (LoggedRecord) -> Bool
     ) async throws(ShipError) -> RestorePoint {
         let segment = segments[index]
-        guard segment.isComplete else {
+        guard segment.parts.first?.range.lowerBound == 0 else {
             throw try await tooOld("what segment \(segment.number) has of that state")
         }
         let all = try await records(segment, upTo: try await limit(at: index))
         var wanted = Array(all.prefix(while: isWanted))
+        // What follows was compacted away before it was shipped: nobody knows where that state would end.
+        if sequence == nil, !segment.isComplete, wanted.count == all.count {
+            throw try await tooOld("the end of segment \(segment.number), and so that state,")
+        }
         if let sequence {
             // What is no transaction and follows was not there when the transaction was committed.
             guard let end = wanted.lastIndex(where: { $0.isTransaction && $0.sequence == sequence }) else {

@@ -83,7 +83,10 @@ final class ShipMachine {
         let (number, text, owner) = (isThird ? 3 : 0, isThird ? 0 : 1, 2)
         for _ in 0..<(count ?? 1 + random.below(4)) {
             let roll = random.below(10)
-            let bytes = (0..<(textBytes ?? random.below(3_000))).map { _ in UInt8(97 + random.below(26)) }
+            var bytes: [UInt8] = []
+            let count = textBytes ?? random.below(3_000)
+            bytes.reserveCapacity(count + 12)
+            while bytes.count < count { bytes.append(contentsOf: String(random.next(), radix: 36).utf8) }
             let other = keys.isEmpty || random.chance(0.3) ? nil : keys[random.below(keys.count)]
             func fill() {
                 writer.set(number, Int64(random.below(1_000)))

@@ -95,7 +95,7 @@ enum ShipSchema {
             let bytes =
                 column.isExternal(row.index)
                 ? try store.read(column.external(row.index)) : [UInt8](column.bytes(row.index))
-            return ObjectDigest(of: bytes).hexadecimal
+            return "\(bytes.count)/\(bytes.withUnsafeBytes { checksum($0) })"
         }
     }
 }

@@ -1,0 +1,509 @@
+import Foundation
+import StrataIO
+import StrataTestKit
+import SystemPackage
+import Testing
+
+@testable import StrataLog
+@testable import StrataObjectStore
+@testable import StrataShip
+
+/// Bad input and bad luck: each has an end that says what happened and what helps.
+@Suite struct ShipTroubleTests {
+    private static func code(_ body: () async throws -> Void) async -> ShipError.Code? {
+        do {
+            try await body()
+            return nil
+        } catch let error as ShipError {
+            return error.code
+        } catch {
+            Issue.record(error)
+            return nil
+        }
+    }
+
+    private static func shipped(_ saves: Int = 5, seed: UInt64 = 21) async throws -> (ShipMachine, SimulatedObjectStore) {
+        let machine = try ShipMachine(seed: seed)
+        for _ in 0..<saves { try machine.save() }
+        let objects = SimulatedObjectStore()
+        try await machine.shipper(objects).shipOnce(withCheckpoint: true)
+        return (machine, objects)
+    }
+
+    // MARK: Shippers
+
+    @Test func twoShippersByMistakeDoNotWriteBoth() async throws {
+        let machine = try ShipMachine(seed: 21)
+        try machine.save()
+        let objects = SimulatedObjectStore()
+        let (first, second) = (machine.shipper(objects), machine.shipper(objects))
+        try await first.shipOnce()
+        try await second.shipOnce()
+        try machine.save()
+        #expect(await Self.code { try await first.shipOnce() } == .fenced)
+        // It stays so.
+        let before = objects.counts
+        #expect(await Self.code { try await first.shipOnce() } == .fenced)
+        #expect(objects.counts == before)
+        try await second.shipOnce()
+        #expect(try await ShipRestore.digest(objects, .newest) == machine.digests[2])
+    }
+
+    @Test func aStoreWhoseMachineWasReplacedRefusesSaves() async throws {
+        let machine = try ShipMachine(seed: 22)
+        try machine.save()
+        let objects = SimulatedObjectStore()
+        var options = ShipOptions()
+        options.slotMaximumBytes = 0
+        let shipper = LogShipper(machine.store, in: machine.fileSystem, to: objects, options: options)
+        try await shipper.shipOnce()
+        let taken = try await ShipRestore.restore(objects, takesOver: true)
+        try machine.save()
+        #expect(await Self.code { try await shipper.shipOnce() } == .fenced)
+        #expect(throws: StoreError.self) { try machine.save() }
+        #expect(machine.store.snapshot.sequence == 2)
+        let other = try ShipMachine(restored: taken.fileSystem, from: machine)
+        try other.save()
+        try await other.shipper(objects).shipOnce()
+        #expect(try await ShipRestore.digest(objects, .newest) == other.digests[2])
+    }
+
+    @Test func aCopyOfAStoreDoesNotShipInItsPlace() async throws {
+        let (machine, objects) = try await Self.shipped()
+        let fork = try await ShipRestore.restore(objects)
+        let other = try ShipMachine(restored: fork.fileSystem, from: machine)
+        #expect(await Self.code { try await other.shipper(objects).shipOnce() } == .conflict)
+        try machine.save()
+        try await machine.shipper(objects).shipOnce()
+        // Even told to, it does not if its log is another one by now.
+        try other.save()
+        #expect(await Self.code { try await other.shipper(objects) { $0.takesOver = true }.shipOnce() } == .conflict)
+        try await other.shipper(SimulatedObjectStore()).shipOnce()
+    }
+
+    @Test func aBucketOfAnotherStoreIsRefused() async throws {
+        let (_, objects) = try await Self.shipped()
+        let other = try ShipMachine(seed: 99)
+        try other.save()
+        #expect(await Self.code { try await other.shipper(objects) { $0.takesOver = true }.shipOnce() } == .conflict)
+    }
+
+    @Test func aStoreThatLostItsEndIsRefused() async throws {
+        let machine = try ShipMachine(seed: 23)
+        let objects = SimulatedObjectStore()
+        try machine.save()
+        let lost = machine.fileSystem.fork()
+        try machine.save()
+        try await machine.shipper(objects).shipOnce()
+        // The disk is as it was before the second save.
+        let store = try LogStore.open(ShipMachine.path, in: lost, options: ShipSchema.options(), schema: nil)
+        defer { try? store.close() }
+        var options = ShipOptions()
+        options.takesOver = true
+        let shipper = LogShipper(storeAt: ShipMachine.path, in: lost, to: objects, options: options)
+        #expect(await Self.code { try await shipper.shipOnce() } == .conflict)
+    }
+
+    @Test func aBucketWithoutConditionsIsRefused() async throws {
+        /// Overwrites whatever is there.
+        struct Careless: ObjectStore {
+            let base = SimulatedObjectStore()
+            var description: String { "careless" }
+            func get(_ key: String, range: Range<Int64>?) async throws(ObjectStoreError) -> ObjectContents {
+                try await base.get(key, range: range)
+            }
+            func head(_ key: String) async throws(ObjectStoreError) -> ObjectInfo? { try await base.head(key) }
+            func put(
+                _ key: String, _ bytes: [UInt8], digest: ObjectDigest, if condition: PutCondition
+            ) async throws(ObjectStoreError) -> ObjectInfo {
+                try await base.put(key, bytes, digest: digest, if: .always)
+            }
+            func upload(
+                _ key: String, from source: any ObjectSource, digest: ObjectDigest, if condition: PutCondition
+            ) async throws(ObjectStoreError) -> ObjectInfo {
+                try await base.upload(key, from: source, digest: digest, if: .always)
+            }
+            func list(prefix: String, after: String?, limit: Int) async throws(ObjectStoreError) -> ObjectList {
+                try await base.list(prefix: prefix, after: after, limit: limit)
+            }
+            func delete(_ keys: [String]) async throws(ObjectStoreError) { try await base.delete(keys) }
+        }
+        let machine = try ShipMachine(seed: 24)
+        try machine.save()
+        let objects = Careless()
+        #expect(await Self.code { try await machine.shipper(objects).shipOnce() } == .unsafeStore)
+        #expect(objects.base.contents.keys == [])
+        try await machine.shipper(objects) { $0.onlyWriter = true }.shipOnce()
+        try machine.save()
+        try await machine.shipper(objects) { $0.onlyWriter = true }.shipOnce()
+        #expect(try await ShipRestore.digest(objects, .newest) == machine.digests[2])
+    }
+
+    @Test func aBucketThatWasEmptiedIsNoticed() async throws {
+        let machine = try ShipMachine(seed: 25)
+        let objects = SimulatedObjectStore()
+        let shipper = machine.shipper(objects)
+        try machine.save()
+        try await shipper.shipOnce()
+        objects.empty()
+        var code: ShipError.Code?
+        for _ in 0..<70 where code == nil {
+            try machine.save(1, textBytes: 10)
+            code = await Self.code { try await shipper.shipOnce() }
+        }
+        #expect(code == .missing)
+        // Only the head is gone: what is there is not mixed with another log.
+        #expect(await Self.code { try await machine.shipper(objects).shipOnce() } == .missing)
+        #expect(await Self.code { _ = try await ShipRestore.restore(objects) } == .missing)
+    }
+
+    @Test func credentialsThatExpireAreWaitedFor() async throws {
+        let machine = try ShipMachine(seed: 26)
+        let objects = SimulatedObjectStore()
+        let client = objects.client()
+        let shipper = machine.shipper(client)
+        try machine.save()
+        try await shipper.shipOnce()
+        client.isExpired = true
+        try machine.save()
+        do {
+            try await shipper.shipOnce()
+            Issue.record("it was shipped without credentials")
+        } catch {
+            #expect(error.mayPass)
+        }
+        #expect(shipper.status.isFailing && shipper.status.unshippedBytes > 0)
+        #expect(shipper.status.sequence == 1)
+        client.isExpired = false
+        try await shipper.shipOnce()
+        #expect(!shipper.status.isFailing && shipper.status.unshippedBytes == 0 && shipper.status.sequence == 2)
+    }
+
+    @Test func aClockThatIsWrongChangesNothing() async throws {
+        let (machine, objects) = try await Self.shipped()
+        objects.clockOffset = 3600
+        try machine.save()
+        try await machine.shipper(objects).shipOnce()
+        objects.clockOffset = -3600
+        try machine.save()
+        try await machine.shipper(objects).shipOnce()
+        for sequence in UInt64(1)...7 {
+            #expect(try await ShipRestore.digest(objects, .transaction(sequence)) == machine.digests[sequence])
+        }
+    }
+
+    // MARK: What waits
+
+    @Test func aSaveIsWaitedFor() async throws {
+        let machine = try ShipMachine(seed: 27)
+        let objects = SimulatedObjectStore()
+        let shipper = machine.shipper(objects) { $0.interval = .seconds(600) }
+        let running = Task { try await shipper.run() }
+        for _ in 0..<5 {
+            let sequence = try machine.save()
+            try await shipper.shipped(through: sequence)
+            #expect(shipper.status.sequence >= sequence)
+            #expect(try await ShipRestore.digest(objects, .transaction(sequence)) == machine.digests[sequence])
+        }
+        let waiting = Task { try await shipper.shipped(through: 100) }
+        waiting.cancel()
+        await #expect(throws: ShipError.self) { try await waiting.value }
+        // Stopped, it ships what is there, with a checkpoint.
+        let last = try machine.save()
+        try machine.store.checkpoint()
+        shipper.stop()
+        try await running.value
+        #expect(shipper.status.sequence == last)
+        #expect(objects.contents.keys.contains { $0.hasPrefix("chk/") })
+    }
+
+    @Test func whoeverWaitsIsToldOfAFence() async throws {
+        let (machine, objects) = try await Self.shipped()
+        let shipper = machine.shipper(objects) { $0.interval = .seconds(600) }
+        let running = Task { try await shipper.run() }
+        try await shipper.shipped(through: machine.save())
+        _ = try await ShipRestore.restore(objects, takesOver: true)
+        let sequence = try machine.save()
+        await #expect(throws: ShipError.self) { try await shipper.shipped(through: sequence) }
+        await #expect(throws: ShipError.self) { try await running.value }
+    }
+
+    @Test func whatIsNotShippedIsGauged() async throws {
+        let machine = try ShipMachine(seed: 28)
+        let objects = SimulatedObjectStore()
+        let client = objects.client()
+        let shipper = machine.shipper(client)
+        try machine.save()
+        try await shipper.shipOnce()
+        #expect(shipper.status.unshippedBytes == 0 && shipper.status.unshippedSeconds == 0)
+        client.isPartitioned = true
+        try machine.save()
+        _ = try? await shipper.shipOnce()
+        let first = shipper.status
+        for _ in 0..<10 { try machine.save() }
+        _ = try? await shipper.shipOnce()
+        let second = shipper.status
+        #expect(first.unshippedBytes > 0 && second.unshippedBytes > first.unshippedBytes)
+        // The test's clock goes on by a second with each look.
+        #expect(second.unshippedSeconds >= first.unshippedSeconds + 5)
+        client.isPartitioned = false
+        try await shipper.shipOnce()
+        #expect(shipper.status.unshippedBytes == 0 && shipper.status.unshippedSeconds == 0)
+    }
+
+    // MARK: Compaction
+
+    @Test func aSlotKeepsWhatIsNotShippedFromCompaction() async throws {
+        let machine = try ShipMachine(seed: 29)
+        let objects = SimulatedObjectStore()
+        let shipper = machine.shipper(objects) { $0.slotMaximumBytes = 1 << 30 }
+        for _ in 0..<10 { try machine.save(3, textBytes: 9_000) }
+        try await shipper.shipOnce()
+        let before = try #require(try machine.fileSystem.list(ShipMachine.path).last { $0.hasSuffix(".seg") })
+        for _ in 0..<20 { try machine.save(3, textBytes: 9_000) }
+        try machine.store.compact()
+        let names = try machine.fileSystem.list(ShipMachine.path)
+        #expect(names.contains(before) && !names.contains("00000001.seg"), "\(names)")
+        try await shipper.shipOnce()
+        #expect(shipper.status.gaps == 0)
+        for sequence in UInt64(1)...30 {
+            #expect(try await ShipRestore.digest(objects, .transaction(sequence)) == machine.digests[sequence])
+        }
+        // Now that it is shipped it goes.
+        try machine.store.compact()
+        #expect(try !machine.fileSystem.list(ShipMachine.path).contains(before))
+    }
+
+    @Test func behindALimitThereIsAGapThatARestoreKnowsOf() async throws {
+        let machine = try ShipMachine(seed: 30)
+        let objects = SimulatedObjectStore()
+        let shipper = machine.shipper(objects) { $0.slotMaximumBytes = 100_000 }
+        for _ in 0..<10 { try machine.save(3, textBytes: 9_000) }
+        try await shipper.shipOnce()
+        for _ in 0..<40 { try machine.save(3, textBytes: 9_000) }
+        try machine.store.compact()
+        try machine.save()
+        let last = machine.store.snapshot.sequence
+        // Another shipper of the same store, which has not held the segments open.
+        let next = machine.shipper(objects)
+        try await next.shipOnce()
+        #expect(next.status.gaps > 0)
+        #expect(next.status.lastProblem?.contains("compacted away") == true)
+        var restored: [UInt64] = []
+        for sequence in 1...last {
+            do {
+                let digest = try await ShipRestore.digest(objects, .transaction(sequence))
+                #expect(digest == machine.digests[sequence], "transaction \(sequence)")
+                restored.append(sequence)
+            } catch let error as ShipError {
+                #expect(error.code == .notRestorable, "transaction \(sequence): \(error)")
+            }
+        }
+        #expect(restored.contains(10) && restored.contains(last) && restored.count < Int(last))
+    }
+
+    @Test func aStoreThatWasCompactedBeforeIsShipped() async throws {
+        let machine = try ShipMachine(seed: 31)
+        for _ in 0..<40 { try machine.save(3, textBytes: 9_000) }
+        try machine.store.compact()
+        let objects = SimulatedObjectStore()
+        try await machine.shipper(objects).shipOnce(withCheckpoint: true)
+        #expect(try await ShipRestore.digest(objects, .newest) == machine.digests[40])
+        #expect(await Self.code { _ = try await ShipRestore.restore(objects, .transaction(1)) } == .notRestorable)
+    }
+
+    // MARK: Restores
+
+    @Test func aDamagedObjectIsNamed() async throws {
+        for change in 0..<4 {
+            let (_, objects) = try await Self.shipped()
+            let key = try #require(objects.contents.keys.first { $0.hasPrefix("log/") })
+            objects.tamper(key) { bytes in
+                switch change {
+                case 0: bytes?[300] ^= 1
+                case 1: bytes?.removeLast(64)
+                case 2: bytes?[20] ^= 1
+                default: bytes = []
+                }
+            }
+            do {
+                _ = try await ShipRestore.restore(objects)
+                Issue.record("change \(change) was not noticed")
+            } catch let error as ShipError {
+                #expect(error.code == .damaged && error.key == key, "\(change): \(error)")
+            }
+        }
+    }
+
+    @Test func anObjectThatIsGoneIsNoticed() async throws {
+        let (machine, objects) = try await Self.shipped(30)
+        try machine.save()
+        try await machine.shipper(objects).shipOnce()
+        for key in objects.contents.keys where key.hasPrefix("log/") {
+            let fork = objects.fork()
+            fork.tamper(key) { $0 = nil }
+            do {
+                let digest = try await ShipRestore.digest(fork, .newest)
+                // A fence, or a piece that lies in the bucket in another object, too; or the log ends before it.
+                #expect(machine.digests.values.contains(digest), "\(key)")
+            } catch let error as ShipError {
+                #expect([.missing, .notRestorable, .damaged].contains(error.code), "\(key): \(error)")
+            }
+        }
+    }
+
+    @Test func anObjectOfAnotherStoreIsNoticed() async throws {
+        let (_, objects) = try await Self.shipped()
+        let (_, others) = try await Self.shipped(5, seed: 77)
+        let key = try #require(objects.contents.keys.first { $0.hasPrefix("log/") })
+        objects.tamper(key) { $0 = others.bytes(of: key) }
+        #expect(await Self.code { _ = try await ShipRestore.restore(objects) } == .damaged)
+    }
+
+    @Test func aNewerFormatIsRefused() async throws {
+        let (machine, objects) = try await Self.shipped()
+        let bytes = try #require(objects.bytes(of: ShipKey.head))
+        var head = try ShipHead(bytes)
+        head.format = 2
+        let newer = try head.encoded()
+        objects.tamper(ShipKey.head) { $0 = newer }
+        #expect(await Self.code { _ = try await ShipRestore.restore(objects) } == .unsupportedFormat)
+        #expect(await Self.code { try await machine.shipper(objects).shipOnce() } == .unsupportedFormat)
+        objects.tamper(ShipKey.head) { $0?[5] ^= 1 }
+        #expect(await Self.code { _ = try await ShipRestore.restore(objects) } == .damaged)
+    }
+
+    @Test func nothingIsRestoredOverSomething() async throws {
+        let (machine, objects) = try await Self.shipped()
+        let digest = try ShipSchema.digest(machine.store)
+        #expect(
+            await Self.code {
+                _ = try await LogRestorer(from: objects).restore(to: ShipMachine.path, in: machine.fileSystem)
+            } == .exists)
+        #expect(try ShipSchema.digest(machine.store) == digest)
+    }
+
+    @Test func aFullDiskLeavesNothing() async throws {
+        let (machine, objects) = try await Self.shipped(20)
+        for call in stride(from: 1, to: 60, by: 7) {
+            let fileSystem = SimulatedFileSystem()
+            try fileSystem.createDirectory("/data")
+            fileSystem.inject(.init(.fail(.noSpace), atCall: call, of: .write))
+            do {
+                _ = try await LogRestorer(from: objects).restore(to: ShipMachine.path, in: fileSystem)
+                #expect(try ShipRestore.digest(fileSystem) == machine.digests[20])
+            } catch let error as ShipError {
+                #expect(error.code == .local && error.description.contains("space"), "\(call): \(error)")
+                #expect(try fileSystem.list("/data").filter { !$0.hasPrefix(".") } == [], "\(call)")
+            }
+        }
+    }
+
+    @Test func whatFollowsATakeOverInThePastCountsNoMore() async throws {
+        let (machine, objects) = try await Self.shipped(40)
+        let taken = try await ShipRestore.restore(objects, .transaction(17), takesOver: true)
+        let other = try ShipMachine(restored: taken.fileSystem, from: machine)
+        #expect(try ShipSchema.digest(other.store) == machine.digests[17])
+        for _ in 0..<20 { try other.save(3, textBytes: 9_000) }
+        try await other.shipper(objects).shipOnce(withCheckpoint: true)
+        for sequence in UInt64(1)...37 {
+            #expect(
+                try await ShipRestore.digest(objects, .transaction(sequence)) == other.digests[sequence],
+                "transaction \(sequence)")
+        }
+        #expect(await Self.code { _ = try await ShipRestore.restore(objects, .transaction(38)) } == .notRestorable)
+    }
+
+    @Test func timesThatGoBackDoNotHideWhatWasBefore() async throws {
+        let machine = try ShipMachine(seed: 33)
+        try machine.save()
+        try machine.save()
+        machine.clock.now.value -= 3_600_000_000_000
+        try machine.save()
+        let objects = SimulatedObjectStore()
+        try await machine.shipper(objects).shipOnce()
+        let time = try #require(machine.times[3])
+        // The third has an earlier time than the first two; nothing before the first fits.
+        #expect(await Self.code { _ = try await LogRestorer(from: objects).plan(.time(time)) } == .notRestorable)
+        let plan = try await LogRestorer(from: objects).plan(.time(try #require(machine.times[2])))
+        #expect(plan.transaction?.sequence == 3)
+        #expect(try await LogRestorer(from: objects).plan(.time(try #require(machine.times[1]))).transaction?.sequence == 1)
+    }
+
+    // MARK: Collecting
+
+    @Test func whatNoStateOfTheWindowNeedsIsRemoved() async throws {
+        let machine = try ShipMachine(seed: 34)
+        let objects = SimulatedObjectStore()
+        let shipper = machine.shipper(objects) { $0.slotMaximumBytes = 1 << 30 }
+        var retention = ShipRetention(age: .seconds(150))
+        retention.grace = .seconds(50)
+        let collector = LogCollector(objects, retention: retention) { [clock = machine.clock] in clock.now.value }
+        var floor: UInt64 = 0
+        var removed = 0
+        for step in 0..<80 {
+            try machine.save(3, textBytes: 9_000)
+            if step % 10 == 9 { try machine.store.compact() }
+            try await shipper.shipOnce(withCheckpoint: step % 15 == 0)
+            guard step % 5 == 4 else { continue }
+            // Every request of a collection may be its last.
+            let whole = objects.fork()
+            let undisturbed = try await LogCollector(whole, retention: retention) { [clock = machine.clock] in
+                clock.now.value
+            }.collect()
+            for number in 1...max(1, whole.counts.total) where step % 20 == 19 && number % 3 == 0 {
+                let fork = objects.fork()
+                fork.fail { $0.number >= number ? .lostAnswer : nil }
+                _ = try? await LogCollector(fork, retention: retention) { [clock = machine.clock] in
+                    clock.now.value
+                }.collect()
+                fork.fail(nil)
+                let sequence = machine.store.snapshot.sequence
+                #expect(try await ShipRestore.digest(fork, .newest) == machine.digests[sequence], "\(step)/\(number)")
+            }
+            let report = try await collector.collect()
+            #expect(report == undisturbed)
+            removed += report.objects
+            floor = report.floor ?? floor
+        }
+        #expect(floor > 0 && removed > 0, "nothing was collected")
+        let last = machine.store.snapshot.sequence
+        for sequence in (floor + 1)...last {
+            #expect(
+                try await ShipRestore.digest(objects, .transaction(sequence)) == machine.digests[sequence],
+                "transaction \(sequence)")
+        }
+        #expect(await Self.code { _ = try await ShipRestore.restore(objects, .transaction(1)) } == .notRestorable)
+        // Whatever is kept is younger than what was asked for, or needed for that.
+        let end = try #require(machine.times[last])
+        _ = try await LogRestorer(from: objects).plan(.time(end - 150_000_000_000))
+        // Fences are never removed, and shippers go on.
+        try machine.save()
+        try await machine.shipper(objects).shipOnce()
+        #expect(await Self.code { try await shipper.shipOnce() } == .fenced)
+    }
+
+    @Test func aMissingPermissionToRemoveIsTold() async throws {
+        let machine = try ShipMachine(seed: 35)
+        let objects = SimulatedObjectStore()
+        objects.fail { $0.kind == .delete ? .denied : nil }
+        var retention = ShipRetention(age: .seconds(1))
+        retention.grace = .zero
+        let kept = retention
+        let shipper = machine.shipper(objects) { options in
+            options.retention = kept
+            options.clock = { [clock = machine.clock] in
+                clock.now.value += 50_000_000_000_000
+                return clock.now.value
+            }
+        }
+        for _ in 0..<6 {
+            for _ in 0..<6 { try machine.save(3, textBytes: 9_000) }
+            try await shipper.shipOnce()
+            try machine.store.compact()
+            objects.advance(seconds: 1_000_000)
+        }
+        #expect(shipper.status.lastProblem?.contains("nothing was collected") == true)
+        #expect(try await ShipRestore.digest(objects, .newest) == machine.digests[36])
+    }
+}
