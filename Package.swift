@@ -374,7 +374,8 @@ if s3Only {
             name: "StrataS3Tests",
             dependencies: [
                 "StrataS3", "StrataObjectStore", "StrataTestKit", "StrataSupport", "CStrataSupport",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             swiftSettings: settings))
 }
