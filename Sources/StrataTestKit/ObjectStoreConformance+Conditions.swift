@@ -43,12 +43,16 @@ extension ObjectStoreConformance {
             throw Failure(description: "what is not there was not uploaded")
         }
         try expect(try await upload(2, if: .absent) == nil, "what is there was uploaded")
-        try expect(try await upload(2, if: .matching("\"0123456789abcdef\"")) == nil, "another tag matched")
+        if traits.contains(.matchingUploads) {
+            try expect(try await upload(2, if: .matching("\"0123456789abcdef\"")) == nil, "another tag matched")
+        }
         try expect(try await store.get(key, range: nil).bytes == bytes, "the first upload is gone")
         guard let second = try await upload(3, if: .matching(first.tag)) else {
             throw Failure(description: "the tag of an upload did not match")
         }
-        try expect(try await upload(4, if: .matching(first.tag)) == nil, "an old tag matched")
+        if traits.contains(.matchingUploads) {
+            try expect(try await upload(4, if: .matching(first.tag)) == nil, "an old tag matched")
+        }
         try expect(try await store.head(key)?.tag == second.tag, "head says another tag than the upload")
         let last = Self.bytes(uploadSize, seed: 3)
         try expect(try await store.get(key, range: nil).bytes == last, "other bytes were read")

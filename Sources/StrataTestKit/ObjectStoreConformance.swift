@@ -23,8 +23,10 @@ public struct ObjectStoreConformance: Sendable {
         /// Lists are in the order of the keys' bytes whatever the keys are, not only for keys with parts of letters and
         /// digits.
         public static let byteOrder = Traits(rawValue: 2)
+        /// Uploads keep to ``PutCondition/matching(_:)``, not only to ``PutCondition/absent``.
+        public static let matchingUploads = Traits(rawValue: 4)
         /// All of that.
-        public static let all: Traits = [.anyName, .byteOrder]
+        public static let all: Traits = [.anyName, .byteOrder, .matchingUploads]
     }
 
     /// What a store did that it should not have done.
@@ -114,18 +116,19 @@ public struct ObjectStoreConformance: Sendable {
         }
     }
 
+    /// Bytes of which no two blocks of 512 are the same.
     static func bytes(_ count: Int, seed: Int = 1) -> [UInt8] {
         var generator = SeededGenerator(seed: UInt64(seed))
+        let random = (0..<64).flatMap { _ in withUnsafeBytes(of: generator.next(), Array.init) }
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(count + 8)
+        bytes.reserveCapacity(count + 512)
         while bytes.count < count {
-            var word = generator.next()
-            for _ in 0..<8 {
-                bytes.append(UInt8(truncatingIfNeeded: word))
-                word >>= 8
-            }
+            let place = bytes.count
+            bytes += random
+            withUnsafeBytes(of: UInt64(place)) { bytes.replaceSubrange(place..<place + 8, with: $0) }
         }
-        return Array(bytes.prefix(count))
+        bytes.removeLast(bytes.count - count)
+        return bytes
     }
 
     /// Lists everything that begins with a prefix.

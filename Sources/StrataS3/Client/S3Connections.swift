@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
@@ -126,6 +127,9 @@ public final class S3Connections: Sendable {
             if case .connectTimeout = error { return .notSent("the connection took too long") }
             return .unanswered("the connection broke")
         case let error as IOError:
+            if [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ENETDOWN].contains(error.errnoCode) {
+                return .notSent("no connection: \(error.description)")
+            }
             return .unanswered("the connection broke: \(error.description)")
         default:
             return .unanswered("the connection broke: \(type(of: error))")
