@@ -116,16 +116,20 @@ public struct ObjectStoreConformance: Sendable {
         }
     }
 
+    private static func word(_ value: UInt64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+
     /// Bytes of which no two blocks of 512 are the same.
     static func bytes(_ count: Int, seed: Int = 1) -> [UInt8] {
         var generator = SeededGenerator(seed: UInt64(seed))
-        let random = (0..<64).flatMap { _ in withUnsafeBytes(of: generator.next(), Array.init) }
+        let random = (0..<64).flatMap { _ in word(generator.next()) }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count + 512)
         while bytes.count < count {
             let place = bytes.count
             bytes += random
-            withUnsafeBytes(of: UInt64(place)) { bytes.replaceSubrange(place..<place + 8, with: $0) }
+            bytes.replaceSubrange(place..<place + 8, with: word(UInt64(place)))
         }
         bytes.removeLast(bytes.count - count)
         return bytes
