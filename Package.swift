@@ -29,6 +29,9 @@ let macrosOnly = Context.environment["STRATA_TESTS"] == "macros"
 /// `make test-kit` asks for the tests of StrataService, and no others.
 let kitOnly = Context.environment["STRATA_TESTS"] == "kit"
 
+/// `make test-ship` asks for the tests of StrataShip, and no others.
+let shipOnly = Context.environment["STRATA_TESTS"] == "ship"
+
 /// Whether StrataService is there. What the Makefile builds for other tests neither fetches nor builds its packages.
 let hasKit = kitOnly || Context.environment["STRATA_TESTS"] == nil
 
@@ -60,6 +63,7 @@ let package = Package(
         .plugin(name: "StrataModelGenerate", targets: ["StrataModelGenerate"]),
         .plugin(name: "StrataModelLint", targets: ["StrataModelLint"]),
         .library(name: "StrataTestKit", targets: ["StrataTestKit"]),
+        .library(name: "StrataShip", targets: ["StrataShip", "StrataObjectStore"]),
         .executable(name: "strata", targets: ["StrataCLI"]),
         // What hand-written model classes need: accessors for @NSManaged, and the way over from Apple's platforms.
         .plugin(name: "ManagedAccessors", targets: ["ManagedAccessors"]),
@@ -162,7 +166,7 @@ let package = Package(
             name: "StrataCLI",
             dependencies: [
                 "Strata", "StrataTransfer", "StrataLog", "StrataIO", "StrataSupport", "StrataModelFile",
-                "StrataModelXML", "CStrataSupport",
+                "StrataModelXML", "StrataShip", "StrataObjectStore", "CStrataSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -172,6 +176,14 @@ let package = Package(
             name: "StrataObjectStore",
             dependencies: [
                 "StrataIO", "StrataSupport", "CStrataSupport", .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        // The log in a bucket: shipping, restoring, collecting.
+        .target(
+            name: "StrataShip",
+            dependencies: [
+                "StrataObjectStore", "StrataLog", "StrataIO", "StrataSupport", "CStrataSupport",
+                .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         // The tools of the plugins below. They need nothing but Foundation, so that they build in seconds.
@@ -247,6 +259,13 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "StrataShipTests",
+            dependencies: [
+                "StrataShip", "StrataObjectStore", "StrataLog", "StrataIO", "StrataSupport", "StrataTestKit", "Strata",
+                "CoreData", "StrataCLI", .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "StrataCLITests",
             dependencies: [
                 "Strata", "CoreData", "StrataCLI", "StrataLog", "StrataIO",
@@ -275,10 +294,14 @@ if commandOnly {
     package.targets.removeAll { $0.isTest && $0.name != "StrataCLITests" }
 }
 
+if shipOnly {
+    package.targets.removeAll { $0.isTest && $0.name != "StrataShipTests" }
+}
+
 if engineOnly {
     let engine: Set = [
         "CLZ4", "CStrataSupport", "StrataRuntime", "StrataSupport", "StrataIO", "StrataLog", "StrataTestKit",
-        "StrataLogTests",
+        "StrataObjectStore", "StrataLogTests",
     ]
     package.products.removeAll()
     package.targets.removeAll { !engine.contains($0.name) }

@@ -3,24 +3,53 @@ import Foundation
 import Strata
 import StrataIO
 import StrataLog
+import StrataShip
 import SystemPackage
 
 /// Copies a store, also while a program writes it.
-struct Backup: ParsableCommand {
+struct Backup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Copy a store, also while a program writes it.",
         discussion: """
             The copy is the store as it was at some moment while the command ran: every save that had returned before is \
             in it, and none in part. It is durable when the command ends, and there is none when it fails. It has the \
             UUID of the store.
+
+            With --to, the copy goes into a bucket: what was saved since the last backup there, with a checkpoint. \
+            `restore` makes a store of it as it was after any transaction. `ship` does the same all the time.
             """)
 
     @OptionGroup var argument: StoreArgument
     @Argument(help: "The copy's directory, which must not exist yet.", completion: .directory)
-    var destination: String
+    var destination: String?
+    @Option(help: ArgumentHelp("Back up into a bucket instead. \(BucketURL.help)"))
+    var to: String?
+    @OptionGroup var ship: ShipArguments
     @OptionGroup var output: OutputOptions
 
-    func run() throws {
+    func validate() throws {
+        guard (destination == nil) != (to == nil) else {
+            throw ValidationError("Say where the copy goes: either a directory, or --to and a bucket.")
+        }
+        guard to != nil || !(ship.takeOver || ship.onlyWriter) else {
+            throw ValidationError("--take-over and --only-writer are for --to.")
+        }
+    }
+
+    func run() async throws {
+        guard let to else { return try copy() }
+        do {
+            let shipper = LogShipper(
+                storeAt: FilePath(argument.url.path), to: try BucketURL.open(to), options: ship.options())
+            try await shipper.shipOnce(withCheckpoint: true)
+            ShipArguments.write(shipper.status, output)
+        } catch {
+            throw CommandError.reported(error)
+        }
+    }
+
+    private func copy() throws {
+        guard let destination else { return }
         try reporting {
             let fileSystem = PosixFileSystem()
             let target = URL(fileURLWithPath: destination, isDirectory: true)

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Strata
 import StrataLog
+import StrataShip
 import StrataTransfer
 
 /// An error as the command prints it: one clear line.
@@ -34,7 +35,7 @@ extension CommandError {
     static func reported(_ error: any Error) -> any Error {
         switch error {
         case let error as TransferError where error.isBrokenPipe: ExitCode.success
-        case is CocoaError, is StoreError, is PredicateFormatError, is ModelError, is TransferError: CommandError(error)
+        case is ShipError, is CocoaError, is StoreError, is PredicateFormatError, is ModelError, is TransferError: CommandError(error)
         default: error
         }
     }

@@ -17,7 +17,8 @@ struct StrataCommand: AsyncParsableCommand {
         abstract: "Look into a Strata store.",
         discussion: """
             A store is a directory. Everything only reads, also beside a program that has the store open; but \
-            `compact` needs the store for itself, and `backup`, `verify --salvage` and `import` write another one.
+            `compact` needs the store for itself, and `backup`, `restore`, `verify --salvage` and `import` write \
+            another one. `ship` and `backup --to` keep a file STORE.strata-ship beside the store.
 
             Points of the past (--at, --after) are transaction numbers, or times such as 2026-05-01, \
             2026-05-01T12:00:00 (UTC) or 2026-05-01T12:00:00+02:00.
@@ -30,7 +31,7 @@ struct StrataCommand: AsyncParsableCommand {
             """,
         version: "strata (unreleased), reads and writes store formats 1 and 2",
         subcommands: [
-            Info.self, Schema.self, Stats.self, Verify.self, Backup.self, Compact.self, History.self, Diff.self,
+            Info.self, Schema.self, Stats.self, Verify.self, Backup.self, Ship.self, Restore.self, Compact.self, History.self, Diff.self,
             Dump.self, Get.self,
             Query.self, Import.self, Export.self, Doctor.self, Shell.self,
         ])

@@ -92,7 +92,8 @@ extension LogStore {
         var result = total
         defer { total = result }
         if isFull { giveUpReserve() }
-        let segments = try segmentStatistics()
+        // A shipper that lags behind must not keep a full disk full.
+        let segments = try segmentStatistics(keepsUnshipped: !isFull)
         let policy = CompactionPolicy(
             target: isFull ? CompactionPolicy.worthwhile : target, sequence: snapshot.sequence)
         var victims = policy.victims(segments, before: state.withLock { $0.checkpointEnd.segment })

@@ -12,6 +12,11 @@ extension LogStore {
     ///   store
     ///   the one that the log goes on in each time.
     public func segmentStatistics() throws(StoreError) -> [SegmentStatistics] {
+        try segmentStatistics(keepsUnshipped: true)
+    }
+
+    /// - Parameter keepsUnshipped: whether segments count as needed that a ``ShipSlot`` keeps.
+    func segmentStatistics(keepsUnshipped: Bool) throws(StoreError) -> [SegmentStatistics] {
         let snapshot = snapshot
         let infos = try knownSegments(snapshot)
         let rows = try liveRowCounts(snapshot, infos)
@@ -36,6 +41,12 @@ extension LogStore {
             result.append(statistics)
         } else {
             result.append(current(snapshot, liveRows: rows[snapshot.end.segment]))
+        }
+        if keepsUnshipped, let first = firstKeptForShipping(result) {
+            for index in result.indices where result[index].segment >= first && !result[index].isCurrent {
+                result[index].pinnedByteCount = result[index].deadByteCount
+                result[index].isRetained = true
+            }
         }
         for segment in source.segments.open where snapshot.epoch.compaction.holes.contains(segment) {
             guard let file = source.segments[segment], let count = try? file.byteCount() else { continue }

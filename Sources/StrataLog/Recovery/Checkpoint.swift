@@ -185,6 +185,22 @@ struct Checkpoint {
         _ = try readDirectory(number, pages, byteCount, source.storeUUID, isWhole: true)
     }
 
+    /// Where a checkpoint ends. Its pages are not looked at.
+    ///
+    /// - Throws: `.corruption` or `.io`.
+    static func summary(
+        _ number: UInt32, _ files: StoreFiles, _ storeUUID: StoreUUID
+    ) throws(StoreError) -> CheckpointSummary {
+        let path = files.checkpoint(number)
+        let file = try io("open", path) { () throws(Errno) in try files.open(path, .read) }
+        let byteCount = try io("measure", path) { () throws(Errno) in try file.byteCount() }
+        let directory = try readDirectory(
+            number, CheckpointPages(file: file, path: path, files: nil), byteCount, storeUUID)
+        return CheckpointSummary(
+            number: number, end: directory.end, sequence: directory.sequence,
+            timestampNanoseconds: directory.timestampNanoseconds, checksum: directory.checksum, byteCount: byteCount)
+    }
+
     /// CRC-32C of the sections, which lie before the directory.
     private static func sectionsChecksum(_ pages: CheckpointPages, end: Int64) throws(StoreError) -> UInt32 {
         var crc: UInt32 = 0

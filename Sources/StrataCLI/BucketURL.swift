@@ -1,0 +1,34 @@
+import Foundation
+import StrataObjectStore
+import SystemPackage
+
+/// Where objects are kept, as it is written on the command line.
+enum BucketURL {
+    /// For help.
+    static let help = "Where the log is kept: file:///directory."
+
+    /// The object store that a URL names. This is the one place that knows of kinds of stores.
+    ///
+    /// - Throws: ``CommandError`` for URLs of other kinds, and for a directory that cannot be used.
+    static func open(_ text: String) throws -> any ObjectStore {
+        guard let url = URL(string: text), let scheme = url.scheme?.lowercased() else {
+            throw CommandError("\(text) is no URL of a bucket: write file:///directory")
+        }
+        switch scheme {
+        case "file":
+            guard url.host(percentEncoded: false) ?? "" == "", url.path.hasPrefix("/") else {
+                throw CommandError("\(text) has a host, or no absolute path: write file:///directory")
+            }
+            do throws(ObjectStoreError) {
+                return try DirectoryObjectStore(FilePath(url.path))
+            } catch {
+                throw CommandError("\(error)")
+            }
+        case "s3":
+            throw CommandError(
+                "this build of the command has no S3: programs ship to it with the library StrataS3; from here, ship to "
+                    + "file:///directory")
+        default: throw CommandError("\(scheme): is no kind of bucket: write file:///directory")
+        }
+    }
+}

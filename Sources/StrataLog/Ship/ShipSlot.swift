@@ -1,0 +1,113 @@
+package import StrataIO
+internal import Synchronization
+package import SystemPackage
+
+/// Who ships a store and how far: beside a store `NAME`, the file `NAME.strata-ship`.
+///
+/// A store that is copied or restored as a fork does not have it, and so does not ship in its source's place.
+///
+/// Compaction leaves segments alone that have not been shipped, as long as these hold no more bytes than the slot says.
+/// Behind that, or on a full disk, the slot counts for nothing: a shipper that never comes back must not fill the disk.
+package struct ShipSlot: Sendable, Hashable {
+    package var storeUUID: StoreUUID
+    /// What shippers of this store go by in the heads of buckets, and those of its copies do not.
+    package var line: String
+    /// Everything before this segment has been shipped.
+    package var segment: UInt32
+    /// The most bytes of log that wait for the shipper.
+    package var maximumBytes: Int64
+
+    package init(storeUUID: StoreUUID, line: String, segment: UInt32, maximumBytes: Int64) {
+        self.storeUUID = storeUUID
+        self.line = line
+        self.segment = segment
+        self.maximumBytes = maximumBytes
+    }
+
+    /// The file beside the store at a path.
+    package static func path(besideStoreAt directory: FilePath) -> FilePath {
+        var path = directory
+        guard let name = path.lastComponent?.string, path.removeLastComponent() else {
+            return directory.appending("strata-ship")
+        }
+        return path.appending(name + ".strata-ship")
+    }
+
+    private static let first = "strata-ship 1"
+    private static let byteMaximum = 512
+
+    /// The slot of a store; nil where there is none that can be read.
+    package static func read(besideStoreAt directory: FilePath, in fileSystem: any FileSystem) -> ShipSlot? {
+        guard let file = try? fileSystem.open(path(besideStoreAt: directory), .read) else { return nil }
+        defer { try? file.close() }
+        var bytes = [UInt8](repeating: 0, count: byteMaximum)
+        guard let count = try? bytes.withUnsafeMutableBytes({ try file.readPrefix(into: $0, at: 0) }),
+            count < byteMaximum
+        else { return nil }
+        let lines = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n")
+        guard lines.count == 6, lines[0] == first, let high = UInt64(lines[1], radix: 16),
+            let low = UInt64(lines[2], radix: 16), let segment = UInt32(lines[4]), let maximum = Int64(lines[5])
+        else { return nil }
+        return ShipSlot(
+            storeUUID: StoreUUID(high: high, low: low), line: String(lines[3]), segment: segment,
+            maximumBytes: maximum)
+    }
+
+    /// Puts the slot in the place of the one before. Not flushed: an older one keeps more.
+    ///
+    /// - Throws: `.io`.
+    package func write(besideStoreAt directory: FilePath, in fileSystem: any FileSystem) throws(StoreError) {
+        let path = Self.path(besideStoreAt: directory)
+        var unfinished = path
+        unfinished.removeLastComponent()
+        unfinished.append((path.lastComponent?.string ?? "strata-ship") + ".tmp")
+        let text =
+            [
+                Self.first, String(storeUUID.high, radix: 16), String(storeUUID.low, radix: 16), line,
+                String(segment), String(maximumBytes),
+            ].joined(separator: "\n") + "\n"
+        try io("write", path) { () throws(Errno) in
+            let file = try fileSystem.open(unfinished, .createIfMissing)
+            defer { try? file.close() }
+            try file.truncate(to: 0)
+            try Array(text.utf8).withBytes { bytes throws(Errno) in try file.writeAll([bytes], at: 0) }
+            try fileSystem.rename(unfinished, to: path)
+        }
+    }
+
+    /// Removes the slot of a store, if there is one.
+    ///
+    /// - Throws: `.io`.
+    package static func remove(besideStoreAt directory: FilePath, in fileSystem: any FileSystem) throws(StoreError) {
+        let path = path(besideStoreAt: directory)
+        try io("remove", path) { () throws(Errno) in
+            if try fileSystem.linkAttributes(path) != nil { try fileSystem.unlink(path) }
+        }
+    }
+}
+
+extension LogStore {
+    /// Where the log of the newest snapshot ends.
+    package var logEnd: LogPosition { snapshot.end }
+
+    /// The directory that the store is in.
+    package var directory: FilePath { files.directory }
+
+    /// Of some segments, the first that compaction has to leave to a shipper; nil when it may have all.
+    func firstKeptForShipping(_ segments: [SegmentStatistics]) -> UInt32? {
+        guard !files.fileSystem.isPrivate,
+            let slot = ShipSlot.read(besideStoreAt: files.directory, in: files.fileSystem), slot.storeUUID == storeUUID
+        else { return nil }
+        let waiting = segments.reduce(Int64(0)) { $1.segment >= slot.segment ? $0 + Int64($1.byteCount) : $0 }
+        return waiting <= slot.maximumBytes ? slot.segment : nil
+    }
+
+    /// From now on nothing is written until the store is opened again: another machine has taken its place, perhaps.
+    /// Commits throw `.readOnly`; reads go on. Waits for a commit that is being written.
+    ///
+    /// - Parameter reason: What commits say that are refused.
+    public func refuseWrites(_ reason: String) {
+        let failure = StoreError(.readOnly, reason, path: files.directory.string)
+        writer.withLock { $0?.refuse(failure) }
+    }
+}

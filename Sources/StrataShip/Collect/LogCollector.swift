@@ -1,0 +1,175 @@
+internal import StrataLog
+public import StrataObjectStore
+
+/// Removes from a bucket what no state that is kept needs.
+///
+/// First the head says from where on states are kept, and since when. When the grace is over, what only earlier states
+/// need is removed, and the head can say a later place. Interrupted anywhere, it goes on the next time; what is gone
+/// already counts as removed. Fences are never removed.
+public struct LogCollector: Sendable {
+    /// What a collection has done.
+    public struct Report: Sendable, Hashable {
+        /// Objects that were removed, and their bytes.
+        public internal(set) var objects = 0
+        public internal(set) var bytes: Int64 = 0
+        /// The first transaction that is kept with everything after it; nil for all.
+        public internal(set) var floor: UInt64?
+        /// Whether the floor was raised: what lies before it goes when the grace is over.
+        public internal(set) var isRaised = false
+    }
+
+    private let objects: any ObjectStore
+    private let retention: ShipRetention
+    private let clock: @Sendable () -> Int64
+
+    /// A collector of a bucket.
+    ///
+    /// - Parameter clock: nanoseconds since 1970; that of the machine if there is none.
+    public init(
+        _ objects: any ObjectStore, retention: ShipRetention, clock: (@Sendable () -> Int64)? = nil
+    ) {
+        self.objects = objects
+        self.retention = retention
+        self.clock = clock ?? LogOptions().clock
+    }
+
+    /// Removes what may go, and raises the floor.
+    ///
+    /// - Throws: ``ShipError`` `.missing` if there is no log; `.store` for what is refused, such as a missing permission to
+    ///   delete.
+    public func collect() async throws(ShipError) -> Report {
+        guard let log = try await ShippedLog.read(objects) else { throw EpochLead.noLog(objects) }
+        var report = Report()
+        let now = clock()
+        let isOver = log.head.floor.map { now - $0.set >= $0.grace * 1_000_000_000 } ?? true
+        if let floor = log.head.floor, isOver { try await remove(before: floor, log, &report) }
+        try await removeReplaced(log, now, &report)
+        report.floor = log.head.floor?.place.sequence
+        if isOver { try await raise(log, now, &report) }
+        return report
+    }
+
+    // MARK: The floor
+
+    private func raise(_ log: ShippedLog, _ now: Int64, _ report: inout Report) async throws(ShipError) {
+        let time = now - Int64(retention.age / .nanoseconds(1))
+        let segments = log.segments.filter { $0.isComplete && !$0.parts.isEmpty }
+        var found: (segment: ShippedLog.Segment, header: ObjectHeader)?
+        // The last segment that begins with nothing later than that: all states of the window lie in it or behind.
+        var (low, high) = (0, segments.count)
+        while low < high {
+            let middle = (low + high) / 2
+            guard let key = segments[middle].parts.first?.key,
+                let header = try await ShippedLog.header(key, objects)
+            else { return }
+            if header.previousTime <= time {
+                found = (segments[middle], header)
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        guard let found, found.segment.number > log.head.floor?.place.segment ?? 0 else { return }
+        var head = log.head
+        head.floor = ShipHead.Floor(
+            place: ShipHead.Place(
+                segment: found.segment.number, offset: 0, sequence: found.header.previousSequence,
+                time: found.header.previousTime, checksum: 0),
+            set: now, grace: Int64(retention.grace / .seconds(1)))
+        guard try await EpochLead.replace(head, .matching(log.headTag), objects) != nil else { return }
+        report.isRaised = true
+        report.floor = found.header.previousSequence
+    }
+
+    // MARK: Removing
+
+    /// Removes what only states before the floor need.
+    private func remove(
+        before floor: ShipHead.Floor, _ log: ShippedLog, _ report: inout Report
+    ) async throws(ShipError) {
+        guard let segment = log.segment(floor.place.segment), segment.isComplete, let first = segment.parts.first,
+            let object = try await ShippedLog.object(first.key, objects)
+        else { return }
+        let uuid = log.head.storeUUID
+        let bytes = Array(object.payload.prefix(first.range.upperBound))
+        let preamble = try locally { () throws(StoreError) in
+            try bytes.withBytes { bytes throws(StoreError) in
+                try LoggedRecord(
+                    UnsafeRawBufferPointer(rebasing: bytes.dropFirst(SegmentStart.byteCount)), storeUUID: uuid,
+                    segment: segment.number, offset: SegmentStart.byteCount)
+            }
+        }
+        // The segments that the log did not need any more when the floor's segment began.
+        guard case .all(let holes)? = preamble?.holes else { return }
+        let needed = Set(log.segments.flatMap { $0.parts.map(\.key) })
+        var doomed: [ObjectInfo] = []
+        for info in try await ShippedLog.list(ShipKey.logPrefix, objects) {
+            switch ShipKey.parse(info.key) {
+            case .piece(_, let number, _), .whole(_, let number):
+                guard number < floor.place.segment,
+                    holes.contains(where: { $0.contains(number) }) || !needed.contains(info.key)
+                else { continue }
+                if try await isNoFence(info) { doomed.append(info) }
+            case .checkpoint, nil: continue
+            }
+        }
+        // The newest checkpoint before the floor serves the oldest states.
+        var isServed = false
+        for checkpoint in log.checkpoints.reversed() {
+            let key = ShipKey.checkpoint(checkpoint.epoch, checkpoint.number)
+            if isServed {
+                doomed.append(ObjectInfo(key: key, size: checkpoint.byteCount, tag: "", digest: nil, modified: nil))
+            } else if let header = try await ShippedLog.header(key, objects) {
+                isServed = header.position <= floor.place.position && log.contains(header.position, of: checkpoint.epoch)
+            }
+        }
+        try await delete(doomed, &report)
+    }
+
+    /// Removes pieces of segments that lie in the bucket whole, too.
+    private func removeReplaced(_ log: ShippedLog, _ now: Int64, _ report: inout Report) async throws(ShipError) {
+        var wholes: [UInt32: UInt32] = [:]
+        for segment in log.segments where segment.isComplete && segment.parts.count == 1 {
+            if let key = segment.parts.first?.key, case .whole(let epoch, _) = ShipKey.parse(key) {
+                wholes[segment.number] = epoch
+            }
+        }
+        let grace = Double(retention.grace / .seconds(1))
+        let listed = try await ShippedLog.list(ShipKey.logPrefix, objects)
+        var isOld: Set<UInt32> = []
+        for info in listed {
+            // The store's clock and this one may differ: that makes the grace longer or shorter.
+            if case .whole(let epoch, let number) = ShipKey.parse(info.key), wholes[number] == epoch,
+                let modified = info.modified, modified + grace <= Double(now) / 1e9
+            {
+                isOld.insert(number)
+            }
+        }
+        var doomed: [ObjectInfo] = []
+        for info in listed {
+            guard case .piece(let epoch, let number, _) = ShipKey.parse(info.key), isOld.contains(number),
+                epoch <= wholes[number] ?? 0
+            else { continue }
+            if try await isNoFence(info) { doomed.append(info) }
+        }
+        try await delete(doomed, &report)
+    }
+
+    /// Whether an object has bytes, or only says that a segment is over.
+    private func isNoFence(_ info: ObjectInfo) async throws(ShipError) -> Bool {
+        if info.size > ObjectHeader.byteCount { return true }
+        guard let header = try await ShippedLog.header(info.key, objects) else { return false }
+        return header.kind != .fence
+    }
+
+    private func delete(_ doomed: [ObjectInfo], _ report: inout Report) async throws(ShipError) {
+        var index = 0
+        while index < doomed.count {
+            let batch = Array(doomed[index..<min(index + 1000, doomed.count)])
+            try await asking { () async throws(ObjectStoreError) in try await objects.delete(batch.map(\.key)) }
+            report.objects += batch.count
+            report.bytes += batch.reduce(0) { $0 + $1.size }
+            index += batch.count
+        }
+    }
+}

@@ -1,0 +1,357 @@
+package import StrataLog
+package import StrataObjectStore
+
+/// What a bucket has of a log: which objects hold which bytes, and where it ends.
+///
+/// Names tell most of it. The list of a bucket may lag behind: what it does not name and should be there is asked for
+/// by name, and the end of the log is always found that way. Whatever is read is checked against the object's header.
+package struct ShippedLog: Sendable {
+    /// Bytes of a segment in one object.
+    package struct Part: Sendable, Hashable {
+        package let key: String
+        /// In the segment; what the object holds behind this does not count.
+        package var range: Range<Int>
+        /// How many bytes of log the object has.
+        package let byteCount: Int
+        /// Where the object's log begins in the segment.
+        package let offset: Int
+    }
+
+    /// A segment of the log.
+    package struct Segment: Sendable, Hashable {
+        package let number: UInt32
+        /// One behind the other from offset 0, if ``isComplete``.
+        package fileprivate(set) var parts: [Part] = []
+        /// Whether everything is there from the segment's beginning to its end, or so far to the log's.
+        package fileprivate(set) var isComplete = true
+
+        package var byteCount: Int { parts.reduce(0) { $0 + $1.range.count } }
+        package var end: Int { parts.last?.range.upperBound ?? 0 }
+    }
+
+    package let head: ShipHead
+    /// The version of the head that this goes by.
+    package let headTag: String
+    /// Ascending. Those that are not there were compacted away before they were shipped, or have been collected.
+    package private(set) var segments: [Segment] = []
+    /// Where the log ends.
+    package private(set) var end: ShipHead.Place
+    /// The name of the next piece, and the epoch that it is of.
+    package private(set) var next: LogPosition
+    package private(set) var epoch: UInt32
+    /// The header of the last object of the log; nil if the newest epoch has none.
+    package private(set) var last: ObjectHeader?
+    /// The epoch whose owner has put a fence under the name of the next piece.
+    package private(set) var fence: UInt32?
+    /// Checkpoints that lie on this log, by number, ascending, and their epochs.
+    package private(set) var checkpoints: [(number: UInt32, epoch: UInt32, byteCount: Int64)] = []
+
+    // MARK: Requests
+
+    /// The head, and its version; nil where there is none.
+    package static func head(
+        _ objects: any ObjectStore
+    ) async throws(ShipError) -> (head: ShipHead, tag: String)? {
+        var attempt = 0
+        while true {
+            attempt += 1
+            let found: ObjectContents
+            do throws(ObjectStoreError) {
+                found = try await objects.get(ShipKey.head, range: nil)
+            } catch {
+                if case .notFound = error { return nil }
+                throw ShipError(error)
+            }
+            do throws(ShipError) {
+                return (try ShipHead(found.bytes), found.info.tag)
+            } catch {
+                // It may have been damaged on its way.
+                guard error.code == .damaged, attempt < readAttempts else { throw error }
+            }
+        }
+    }
+
+    /// How often an object is read that arrives damaged.
+    static let readAttempts = 3
+
+    /// The header of an object; nil where there is none.
+    package static func header(
+        _ key: String, _ objects: any ObjectStore
+    ) async throws(ShipError) -> ObjectHeader? {
+        var attempt = 0
+        while true {
+            attempt += 1
+            let bytes: [UInt8]
+            do throws(ObjectStoreError) {
+                bytes = try await objects.get(key, range: 0..<Int64(ObjectHeader.byteCount)).bytes
+            } catch {
+                switch error {
+                case .notFound: return nil
+                case .rangeNotSatisfiable: throw ShipError(.damaged, "an object is empty", key: key)
+                default: throw ShipError(error)
+                }
+            }
+            do throws(ShipError) {
+                return try ObjectHeader(bytes, key: key)
+            } catch {
+                guard error.code == .damaged, attempt < readAttempts else { throw error }
+            }
+        }
+    }
+
+    /// A whole object's header and payload, checked; nil where there is none.
+    package static func object(
+        _ key: String, _ objects: any ObjectStore
+    ) async throws(ShipError) -> (header: ObjectHeader, payload: [UInt8])? {
+        var attempt = 0
+        while true {
+            attempt += 1
+            let bytes: [UInt8]
+            do throws(ObjectStoreError) {
+                bytes = try await objects.get(key, range: nil).bytes
+            } catch {
+                if case .notFound = error { return nil }
+                throw ShipError(error)
+            }
+            do throws(ShipError) {
+                let header = try ObjectHeader(bytes, key: key)
+                return (header, try header.payload(of: bytes, key: key))
+            } catch {
+                guard error.code == .damaged, attempt < readAttempts else { throw error }
+            }
+        }
+    }
+
+    static func list(_ prefix: String, _ objects: any ObjectStore) async throws(ShipError) -> [ObjectInfo] {
+        var found: [ObjectInfo] = []
+        while true {
+            let after = found.last?.key
+            let list = try await asking { () async throws(ObjectStoreError) in
+                try await objects.list(prefix: prefix, after: after, limit: 1000)
+            }
+            found += list.objects
+            guard list.isTruncated, !list.objects.isEmpty else { return found }
+        }
+    }
+
+    // MARK: Reading
+
+    /// Reads what a bucket has; nil where there is no log.
+    ///
+    /// - Throws: `.damaged`, `.unsupportedFormat`; `.store` when requests fail.
+    package static func read(_ objects: any ObjectStore) async throws(ShipError) -> ShippedLog? {
+        guard let (head, tag) = try await head(objects) else { return nil }
+        guard let first = head.begun.first else {
+            throw ShipError(.damaged, "no epoch of the head has begun", key: ShipKey.head)
+        }
+        var log = ShippedLog(head: head, headTag: tag, end: first.start, next: first.start.position, epoch: 0)
+        var names = Names()
+        for info in try await list(ShipKey.logPrefix, objects) { names.add(info) }
+        let begun = head.begun
+        for (index, (epoch, start)) in begun.enumerated() {
+            let limit = index + 1 < begun.count ? begun[index + 1].start.position : nil
+            try await log.walk(epoch.number, from: start, to: limit, names, objects)
+        }
+        try await log.findCheckpoints(objects)
+        return log
+    }
+
+    private init(head: ShipHead, headTag: String, end: ShipHead.Place, next: LogPosition, epoch: UInt32) {
+        self.head = head
+        self.headTag = headTag
+        self.end = end
+        self.next = next
+        self.epoch = epoch
+    }
+
+    /// The names that a list gave.
+    private struct Names {
+        struct Of: Hashable {
+            var epoch: UInt32
+            var segment: UInt32
+        }
+
+        var pieces: [Of: [Int: Int]] = [:]
+        var wholes: [Of: Int] = [:]
+        var segments: [UInt32: Set<UInt32>] = [:]
+
+        mutating func add(_ info: ObjectInfo) {
+            let byteCount = Int(info.size) - ObjectHeader.byteCount
+            guard byteCount >= 0 else { return }
+            switch ShipKey.parse(info.key) {
+            case .piece(let epoch, let segment, let offset):
+                pieces[Of(epoch: epoch, segment: segment), default: [:]][offset] = byteCount
+                segments[epoch, default: []].insert(segment)
+            case .whole(let epoch, let segment):
+                wholes[Of(epoch: epoch, segment: segment)] = byteCount
+                segments[epoch, default: []].insert(segment)
+            case .checkpoint, nil: break
+            }
+        }
+
+        func nextSegment(after segment: UInt32, in epoch: UInt32) -> UInt32? {
+            segments[epoch]?.filter { $0 > segment }.min()
+        }
+    }
+
+    /// Follows an epoch from its beginning to where the next one begins, or to its end.
+    private mutating func walk(
+        _ epoch: UInt32, from start: ShipHead.Place, to limit: LogPosition?, _ names: Names, _ objects: any ObjectStore
+    ) async throws(ShipError) {
+        self.epoch = epoch
+        end = start
+        next = start.position
+        last = nil
+        while limit == nil || next < (limit ?? next) {
+            let (position, of) = (next, Names.Of(epoch: epoch, segment: next.segment))
+            begin(position)
+            // Of a segment in which the next epoch begins, the whole one has the beginning.
+            do {
+                var byteCount = names.wholes[of]
+                var header: ObjectHeader?
+                if byteCount != nil, names.pieces[Names.Of(epoch: epoch, segment: position.segment + 1)]?[0] == nil,
+                    names.wholes[Names.Of(epoch: epoch, segment: position.segment + 1)] == nil
+                {
+                    header = try await Self.header(ShipKey.whole(epoch, position.segment), objects)
+                    if header == nil { byteCount = nil }
+                }
+                if let byteCount {
+                    addWhole(ShipKey.whole(epoch, position.segment), byteCount, limit)
+                    if let header { note(header) }
+                    next = LogPosition(segment: header?.nextSegment ?? position.segment + 1, offset: 0)
+                    continue
+                }
+            }
+            let key = ShipKey.piece(epoch, position.segment, position.offset)
+            if let byteCount = names.pieces[of]?[position.offset], byteCount > 0,
+                names.pieces[of]?[position.offset + byteCount] != nil
+            {
+                add(key, position.offset, byteCount, limit)
+                next.offset += byteCount
+                continue
+            }
+            if let header = try await Self.header(key, objects) {
+                guard header.kind != .fence else {
+                    fence = limit == nil ? header.epoch : fence
+                    if let limit {
+                        // Where the next epoch begins somewhere else, the head is wrong.
+                        throw ShipError(
+                            .damaged, "epoch \(epoch) ends before \(limit.segment)/\(limit.offset), where the next begins",
+                            key: key)
+                    }
+                    break
+                }
+                try check(header, key, epoch, position)
+                add(key, position.offset, header.payloadByteCount, limit)
+                if header.isGap { segments[segments.count - 1].isComplete = false }
+                note(header)
+                next = header.next
+                continue
+            }
+            // Collected since the list was made, or never shipped: then this is the end.
+            if let header = try await Self.header(ShipKey.whole(epoch, position.segment), objects) {
+                addWhole(ShipKey.whole(epoch, position.segment), header.payloadByteCount, limit)
+                note(header)
+                next = header.next
+                continue
+            }
+            let later = names.nextSegment(after: position.segment, in: epoch)
+            guard limit != nil || later != nil else { break }
+            segments[segments.count - 1].isComplete = false
+            guard let later, limit == nil || later <= (limit?.segment ?? 0) else {
+                next = limit ?? next
+                break
+            }
+            next = LogPosition(segment: later, offset: 0)
+        }
+        if let limit {
+            next = limit
+        } else if end.position != next, let key = segments.last?.parts.last?.key {
+            // The last piece was only known by name.
+            guard let header = try await Self.header(key, objects) else {
+                throw ShipError(.missing, "the last piece of the log is gone", key: key)
+            }
+            try check(header, key, epoch, header.position)
+            note(header)
+        }
+        if let final = segments.last, final.parts.isEmpty, limit == nil, final.isComplete { segments.removeLast() }
+    }
+
+    /// A segment that is entered, or gone on in.
+    private mutating func begin(_ position: LogPosition) {
+        if let last = segments.last, last.number == position.segment {
+            // A new epoch begins before where the last one ended: what lies behind is of another history.
+            if last.end > position.offset {
+                segments[segments.count - 1].parts = last.parts.compactMap { part in
+                    guard part.range.lowerBound < position.offset else { return nil }
+                    var part = part
+                    part.range = part.range.lowerBound..<min(part.range.upperBound, position.offset)
+                    return part
+                }
+            }
+            return
+        }
+        segments.removeAll { $0.number >= position.segment }
+        segments.append(Segment(number: position.segment))
+        if position.offset > 0 { segments[segments.count - 1].isComplete = false }
+    }
+
+    private mutating func add(_ key: String, _ offset: Int, _ byteCount: Int, _ limit: LogPosition?) {
+        guard byteCount > 0, let segment = segments.last else { return }
+        var upper = offset + byteCount
+        if let limit, limit.segment == segment.number { upper = min(upper, limit.offset) }
+        guard upper > offset else { return }
+        segments[segments.count - 1].parts.append(
+            Part(key: key, range: offset..<upper, byteCount: byteCount, offset: offset))
+    }
+
+    private mutating func addWhole(_ key: String, _ byteCount: Int, _ limit: LogPosition?) {
+        guard let number = segments.last?.number else { return }
+        segments[segments.count - 1].parts = []
+        segments[segments.count - 1].isComplete = true
+        if limit?.segment == number, limit?.offset == 0 { return }
+        add(key, 0, byteCount, limit)
+    }
+
+    private mutating func note(_ header: ObjectHeader) {
+        last = header
+        end = ShipHead.Place(
+            segment: header.next.segment, offset: header.next.offset, sequence: header.sequence, time: header.time,
+            checksum: header.checksum)
+    }
+
+    private func check(
+        _ header: ObjectHeader, _ key: String, _ epoch: UInt32, _ position: LogPosition
+    ) throws(ShipError) {
+        guard header.storeUUID == head.storeUUID, header.epoch == epoch, header.position == position else {
+            throw ShipError(.damaged, "an object is not the one that its name says: of another store, perhaps", key: key)
+        }
+    }
+
+    private mutating func findCheckpoints(_ objects: any ObjectStore) async throws(ShipError) {
+        let epochs = Set(head.begun.map(\.epoch.number))
+        for info in try await Self.list(ShipKey.checkpointPrefix, objects) {
+            guard case .checkpoint(let epoch, let number) = ShipKey.parse(info.key), epochs.contains(epoch) else {
+                continue
+            }
+            checkpoints.append((number, epoch, info.size))
+        }
+        checkpoints.sort { ($0.number, $0.epoch) < ($1.number, $1.epoch) }
+    }
+
+    /// Whether a position that an epoch has written is of the history that counts.
+    package func contains(_ position: LogPosition, of epoch: UInt32) -> Bool {
+        guard let next = head.begun.first(where: { $0.epoch.number > epoch }) else { return true }
+        return position <= next.start.position
+    }
+
+    /// The segment with a number.
+    package func segment(_ number: UInt32) -> Segment? {
+        var (low, high) = (0, segments.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if segments[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        return low < segments.count && segments[low].number == number ? segments[low] : nil
+    }
+}

@@ -1,0 +1,324 @@
+internal import Dispatch
+public import StrataIO
+public import StrataLog
+public import StrataObjectStore
+internal import StrataSupport
+internal import Synchronization
+public import SystemPackage
+
+/// Makes a store of what was shipped into a bucket: as it was after any transaction that the bucket keeps.
+///
+/// ```swift
+/// let restorer = try LogRestorer(from: DirectoryObjectStore("/backup/library"))
+/// let plan = try await restorer.restore(to: "/data/library")
+/// ```
+public struct LogRestorer: Sendable {
+    private let objects: any ObjectStore
+
+    /// A restorer of the log in a bucket.
+    public init(from objects: any ObjectStore) {
+        self.objects = objects
+    }
+
+    private func find(_ target: RestoreTarget) async throws(ShipError) -> RestorePoint {
+        guard let log = try await ShippedLog.read(objects) else { throw EpochLead.noLog(objects) }
+        var finder = RestorePointFinder(log, objects)
+        return try await finder.find(target)
+    }
+
+    /// What restoring a state takes, and which one it is. Changes nothing.
+    ///
+    /// - Throws: ``ShipError`` `.notRestorable` if there is no such state, `.missing`, `.damaged`, `.store`.
+    public func plan(_ target: RestoreTarget = .newest) async throws(ShipError) -> RestorePlan {
+        try await find(target).plan
+    }
+
+    /// Restores a store at a path where nothing is. It is made beside it, checked, and renamed: durable when this
+    /// returns, and not there if it throws. Taking over happens when all but the last of the log has been fetched.
+    ///
+    /// - Parameters:
+    ///   - path: Of the store's directory, which must not exist; the directory that it lies in must.
+    ///   - finishing: Called with the store, open for writing, and where it is, before it gets its place.
+    /// - Returns: What was done.
+    /// - Throws: ``ShipError`` `.exists` if there is something at the path; `.notRestorable`; `.damaged`; `.local` for
+    ///   what this machine refuses, a full disk for example; what `finishing` throws.
+    public func restore(
+        to path: FilePath, in fileSystem: any FileSystem = PosixFileSystem(),
+        options: RestoreOptions = RestoreOptions(),
+        finishing: @escaping @Sendable (LogStore, FilePath) throws -> Void = { _, _ in }
+    ) async throws -> RestorePlan {
+        try checkNothing(at: path, fileSystem)
+        let objects = objects
+        return try await withCheckedThrowingContinuation { continuation in
+            // Making a store's directory is one call that blocks, and holds a lock.
+            let isStarted = PoolThread.start("strata-restore") {
+                do {
+                    let work = RestoreWork(objects, fileSystem, options)
+                    try StoreDirectory(path, fileSystem).replace { copy in
+                        try work.make(copy, finishing)
+                        try self.checkNothing(at: path, fileSystem)
+                        try work.writeSlot(besideStoreAt: path)
+                    }
+                    guard let plan = work.plan else {
+                        throw ShipError(.invalid, "nothing was restored")
+                    }
+                    continuation.resume(returning: plan)
+                } catch let error as StoreError {
+                    continuation.resume(throwing: ShipError(error))
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+            if !isStarted { continuation.resume(throwing: ShipError(.invalid, "no thread can be started")) }
+        }
+    }
+
+    private func checkNothing(at path: FilePath, _ fileSystem: any FileSystem) throws(ShipError) {
+        let found: FileAttributes?
+        do throws(Errno) {
+            found = try fileSystem.linkAttributes(path)
+        } catch {
+            throw ShipError(.local, "could not look for \(path): \(error)")
+        }
+        guard found == nil else {
+            throw ShipError(
+                .exists, "there is something at \(path) already, and a restore takes the place of nothing: restore to another "
+                    + "path, or move it away")
+        }
+    }
+}
+
+/// One restore. Used by one thread, which waits for the requests.
+private final class RestoreWork: Sendable {
+    private let objects: any ObjectStore
+    private let fileSystem: any FileSystem
+    private let options: RestoreOptions
+    private struct State {
+        var plan: RestorePlan?
+        /// Segments that are there, and how long.
+        var done: [UInt32: Int] = [:]
+        var checkpoint: UInt32?
+        var arrived: Int64 = 0
+        var place: ShipHead.Place?
+        var storeUUID: StoreUUID?
+    }
+    private let state = Mutex(State())
+    /// What the store's shippers go by.
+    private let line = EpochLead.randomName()
+
+    init(_ objects: any ObjectStore, _ fileSystem: any FileSystem, _ options: RestoreOptions) {
+        self.objects = objects
+        self.fileSystem = fileSystem
+        self.options = options
+    }
+
+    var plan: RestorePlan? { state.withLock { $0.plan } }
+
+    /// Waits for something asynchronous, on a thread that tasks do not run on.
+    private func wait<Result: Sendable>(
+        _ body: @escaping @Sendable () async throws(ShipError) -> Result
+    ) throws(ShipError) -> Result {
+        let done = DispatchSemaphore(value: 0)
+        let box = Mutex<Swift.Result<Result, ShipError>?>(nil)
+        let reference = Reference(box)
+        Task.detached {
+            let result: Swift.Result<Result, ShipError>
+            do throws(ShipError) {
+                result = .success(try await body())
+            } catch {
+                result = .failure(error)
+            }
+            reference.box.withLock { $0 = result }
+            done.signal()
+        }
+        done.wait()
+        guard let result = reference.box.withLock({ $0 }) else { throw ShipError(.invalid, "nothing came back") }
+        return try result.get()
+    }
+
+    private final class Reference<Result: Sendable>: Sendable {
+        let box: Mutex<Swift.Result<Result, ShipError>?>
+
+        init(_ box: consuming sending Mutex<Swift.Result<Result, ShipError>?>) {
+            self.box = box
+        }
+    }
+
+    func make(_ copy: FilePath, _ finishing: (LogStore, FilePath) throws -> Void) throws {
+        do throws(Errno) {
+            try fileSystem.createDirectory(copy)
+        } catch {
+            throw ShipError(.local, "could not create \(copy): \(error)")
+        }
+        let objects = objects
+        let options = options
+        var point = try wait { () async throws(ShipError) in
+            guard let log = try await ShippedLog.read(objects) else { throw EpochLead.noLog(objects) }
+            var finder = RestorePointFinder(log, objects)
+            return try await finder.find(options.target)
+        }
+        try fetch(point, copy)
+        if options.takesOver {
+            var ship = ShipOptions()
+            ship.onlyWriter = options.onlyWriter
+            let shipOptions = ship
+            let line = line
+            // What the other shipper has written until it was fenced is in the store, too.
+            point = try wait { () async throws(ShipError) in
+                try await EpochLead.take(line: line, objects, shipOptions) { log async throws(ShipError) in
+                    var finder = RestorePointFinder(log, objects)
+                    return try await finder.find(options.target)
+                }
+            }
+            try fetch(point, copy)
+        }
+        state.withLock { $0.plan = point.plan }
+        try check(point, copy, finishing)
+    }
+
+    /// Fetches what is not there yet, and removes what is not needed any more.
+    private func fetch(_ point: RestorePoint, _ copy: FilePath) throws {
+        let done = state.withLock { $0.done }
+        let needed = Set(point.pieces.map(\.segment.number))
+        for segment in done.keys where !needed.contains(segment) {
+            try remove(copy.appending(LogStore.segmentFileName(segment)))
+            state.withLock { $0.done[segment] = nil }
+        }
+        let missing = point.pieces.filter { done[$0.segment.number] != $0.byteCount }
+        let (objects, fileSystem, options) = (objects, fileSystem, options)
+        let total = point.plan.bytes
+        let note = { @Sendable (bytes: Int64) in
+            let arrived = self.state.withLock { state in
+                state.arrived += bytes
+                return state.arrived
+            }
+            options.progress(min(arrived, total), total)
+        }
+        try wait { () async throws(ShipError) in
+            do {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    var next = 0
+                    func add() {
+                        guard next < missing.count else { return }
+                        let piece = missing[next]
+                        next += 1
+                        group.addTask {
+                            let bytes = try await RestorePointFinder.bytes(
+                                piece.segment, upTo: piece.byteCount, objects, note)
+                            guard bytes.count == piece.byteCount else {
+                                throw ShipError(
+                                    .damaged, "segment \(piece.segment.number) has \(bytes.count) bytes and should have "
+                                        + "\(piece.byteCount)")
+                            }
+                            let path = copy.appending(LogStore.segmentFileName(piece.segment.number))
+                            try Self.write(bytes, path, fileSystem)
+                        }
+                    }
+                    for _ in 0..<min(max(options.concurrency, 1), 64) { add() }
+                    while try await group.next() != nil { add() }
+                }
+            } catch let error as ShipError {
+                throw error
+            } catch {
+                throw ShipError(.cancelled, "\(error)")
+            }
+        }
+        state.withLock { state in
+            for piece in missing { state.done[piece.segment.number] = piece.byteCount }
+        }
+        guard let checkpoint = point.checkpoint, state.withLock({ $0.checkpoint }) != checkpoint.number else { return }
+        if let before = state.withLock({ $0.checkpoint }) { try remove(copy.appending(Self.name(before))) }
+        let payload = try wait { () async throws(ShipError) in
+            // One that is gone only makes the store open more slowly.
+            do throws(ShipError) {
+                return try await ShippedLog.object(checkpoint.key, objects)?.payload
+            } catch {
+                guard error.code == .damaged else { throw error }
+                return nil
+            }
+        }
+        guard let payload else { return }
+        try Self.write(payload, copy.appending(Self.name(checkpoint.number)), fileSystem)
+        state.withLock { $0.checkpoint = checkpoint.number }
+        note(checkpoint.byteCount)
+    }
+
+    private static func name(_ checkpoint: UInt32) -> String { ShipKey.hex(checkpoint) + ".chk" }
+
+    private func remove(_ path: FilePath) throws(ShipError) {
+        do throws(Errno) {
+            try fileSystem.unlink(path)
+        } catch {
+            throw ShipError(.local, "could not remove \(path): \(error)")
+        }
+    }
+
+    private static func write(
+        _ bytes: [UInt8], _ path: FilePath, _ fileSystem: any FileSystem
+    ) throws(ShipError) {
+        do throws(Errno) {
+            let file = try fileSystem.open(path, .createIfMissing)
+            defer { try? file.close() }
+            try file.truncate(to: 0)
+            try bytes.withBytes { bytes throws(Errno) in try file.writeAll([bytes], at: 0) }
+            try file.sync()
+        } catch {
+            let remedy = error == .noSpace ? ". Make room and try again: nothing was left behind" : ""
+            throw ShipError(
+                .local, "could not write \(path): \(error)\(remedy)",
+                storeError: StoreError(.io, "could not write", errno: error, path: path.string))
+        }
+    }
+
+    /// Whether a shipper of the store at a path goes on in the bucket, or does not. Called when the store is complete.
+    func writeSlot(besideStoreAt path: FilePath) throws {
+        let resolved: FilePath
+        do throws(Errno) {
+            let name = path.lastComponent?.string ?? ""
+            resolved = try fileSystem.resolve(path.removingLastComponent().isEmpty ? "." : path.removingLastComponent())
+                .appending(name)
+        } catch {
+            throw ShipError(.local, "could not look for \(path): \(error)")
+        }
+        guard options.takesOver, let place = state.withLock({ $0.place }), let uuid = state.withLock({ $0.storeUUID })
+        else { return try ShipSlot.remove(besideStoreAt: resolved, in: fileSystem) }
+        let slot = ShipSlot(
+            storeUUID: uuid, line: line, segment: place.segment, maximumBytes: ShipOptions().slotMaximumBytes)
+        try slot.write(besideStoreAt: resolved, in: fileSystem)
+    }
+
+    /// Opens the store, which has to be in the state that was asked for.
+    private func check(
+        _ point: RestorePoint, _ copy: FilePath, _ finishing: (LogStore, FilePath) throws -> Void
+    ) throws {
+        var options = LogOptions()
+        options.createsIfMissing = false
+        options.checkpointsInBackground = false
+        options.compaction.isAutomatic = false
+        options.compaction.mergesFreshRows = false
+        let log = try LogStore.open(copy, in: fileSystem, options: options, schema: nil)
+        do {
+            guard log.snapshot.sequence == point.place.sequence, log.logEnd == point.place.position else {
+                throw ShipError(
+                    .damaged,
+                    "what was restored ends with transaction \(log.snapshot.sequence), and should end with "
+                        + "\(point.place.sequence)")
+            }
+            if self.options.verifies {
+                let report = try log.verify()
+                if let damage = report.problems.first {
+                    throw ShipError(.damaged, "what was restored is damaged: \(damage)")
+                }
+            }
+            state.withLock { state in
+                state.place = point.place
+                state.storeUUID = log.storeUUID
+            }
+            try finishing(log, copy)
+        } catch {
+            try? log.close()
+            throw error
+        }
+        try log.close()
+    }
+}

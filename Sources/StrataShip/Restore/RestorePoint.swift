@@ -1,0 +1,348 @@
+internal import StrataLog
+internal import StrataObjectStore
+
+/// A place in a bucket's log, and what of the log is needed for the store as it was there.
+struct RestorePoint: Sendable {
+    /// A segment and how much of it.
+    struct Piece: Sendable, Hashable {
+        var segment: ShippedLog.Segment
+        var byteCount: Int
+    }
+
+    struct Checkpoint: Sendable {
+        var key: String
+        var number: UInt32
+        var byteCount: Int64
+    }
+
+    let place: ShipHead.Place
+    let pieces: [Piece]
+    let checkpoint: Checkpoint?
+    let plan: RestorePlan
+}
+
+/// Finds places in a bucket's log.
+struct RestorePointFinder {
+    let log: ShippedLog
+    let objects: any ObjectStore
+    private let segments: [ShippedLog.Segment]
+    private var headers: [UInt32: ObjectHeader] = [:]
+
+    init(_ log: ShippedLog, _ objects: any ObjectStore) {
+        self.log = log
+        self.objects = objects
+        segments = log.segments.filter { !$0.parts.isEmpty }
+    }
+
+    // MARK: Reading
+
+    /// The header of a segment's first object.
+    private mutating func header(_ segment: ShippedLog.Segment) async throws(ShipError) -> ObjectHeader {
+        if let known = headers[segment.number] { return known }
+        guard let key = segment.parts.first?.key, let found = try await ShippedLog.header(key, objects) else {
+            throw Self.gone(segment.parts.first?.key)
+        }
+        headers[segment.number] = found
+        return found
+    }
+
+    static func gone(_ key: String?) -> ShipError {
+        ShipError(
+            .missing,
+            "an object of the log is gone: it was collected while it was about to be read, or somebody has removed it. Try again; "
+                + "if that does not help, restore an older or a newer state", key: key)
+    }
+
+    /// A segment's bytes, as far as they count.
+    static func bytes(
+        _ segment: ShippedLog.Segment, upTo limit: Int, _ objects: any ObjectStore,
+        _ progress: @Sendable (Int64) -> Void = { _ in }
+    ) async throws(ShipError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(min(limit, segment.byteCount))
+        for part in segment.parts where part.range.lowerBound < limit {
+            guard bytes.count == part.range.lowerBound, let object = try await ShippedLog.object(part.key, objects)
+            else { throw gone(part.key) }
+            guard object.header.position.segment == segment.number, object.header.position.offset == part.offset,
+                object.payload.count >= part.range.upperBound - part.offset
+            else {
+                throw ShipError(.damaged, "an object is not the one that its name says", key: part.key)
+            }
+            let end = min(part.range.upperBound, limit) - part.offset
+            bytes += object.payload[(part.range.lowerBound - part.offset)..<end]
+            progress(Int64(object.payload.count + ObjectHeader.byteCount))
+        }
+        return bytes
+    }
+
+    /// What the header of a segment in the bucket says.
+    private func start(_ segment: ShippedLog.Segment) async throws(ShipError) -> SegmentStart {
+        guard let part = segment.parts.first, part.offset == 0 else {
+            throw ShipError(.notRestorable, "the beginning of segment \(segment.number) is not in the bucket")
+        }
+        let from = Int64(ObjectHeader.byteCount)
+        let range = from..<from + Int64(SegmentStart.byteCount)
+        let found = try await asking { () async throws(ObjectStoreError) in
+            try await objects.get(part.key, range: range)
+        }
+        return try locally { () throws(StoreError) in
+            try found.bytes.withBytes { bytes throws(StoreError) in
+                try SegmentStart(bytes, segment: segment.number)
+            }
+        }
+    }
+
+    /// So many bytes of a segment count, as far as the one after it says.
+    private func limit(at index: Int) async throws(ShipError) -> Int {
+        let segment = segments[index]
+        guard index + 1 < segments.count, segments[index + 1].number == segment.number + 1 else { return segment.end }
+        return min(segment.end, try await start(segments[index + 1]).previousValidByteCount)
+    }
+
+    private func records(
+        _ segment: ShippedLog.Segment, upTo limit: Int
+    ) async throws(ShipError) -> [LoggedRecord] {
+        let bytes = try await Self.bytes(segment, upTo: limit, objects)
+        let uuid = log.head.storeUUID
+        let key = segment.parts.first?.key
+        return try bytes.records(of: segment.number, uuid, key)
+    }
+
+    // MARK: Finding
+
+    mutating func find(_ target: RestoreTarget) async throws(ShipError) -> RestorePoint {
+        guard let last = segments.indices.last else {
+            throw ShipError(.notRestorable, "nothing of the log is in \(objects.description) yet")
+        }
+        switch target {
+        case .newest: return try await point(in: last) { _ in true }
+        case .transaction(let sequence):
+            guard sequence > 0, sequence <= log.end.sequence else {
+                throw ShipError(
+                    .notRestorable,
+                    "there is no transaction \(sequence) in \(objects.description), whose last is \(log.end.sequence)")
+            }
+            let index = try await lastIndex { $0.previousSequence < sequence }
+            guard let index else { throw try await tooOld("transaction \(sequence)") }
+            return try await point(in: index, sequence) { !($0.isTransaction && $0.sequence > sequence) }
+        case .time(let time):
+            var index = try await lastIndex { $0.previousTime <= time }
+            while let found = index {
+                let segment = segments[found]
+                let first = try await records(segment, upTo: try await limit(at: found)).first
+                if let first, first.timestampNanoseconds <= time { break }
+                index = found > 0 ? found - 1 : nil
+            }
+            guard let index else { throw try await tooOld("the state of that time") }
+            return try await point(in: index) { $0.timestampNanoseconds <= time }
+        }
+    }
+
+    private mutating func tooOld(_ what: String) async throws(ShipError) -> ShipError {
+        var message = "\(what) is not in \(objects.description) (any more)"
+        if let oldest = try await oldest() { message += ": the oldest state there is that of transaction \(oldest)" }
+        return ShipError(.notRestorable, message)
+    }
+
+    /// The last segment whose first header satisfies something that the first ones do and the others do not.
+    private mutating func lastIndex(_ isBefore: (ObjectHeader) -> Bool) async throws(ShipError) -> Int? {
+        var (low, high) = (0, segments.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isBefore(try await header(segments[middle])) { low = middle + 1 } else { high = middle }
+        }
+        return low > 0 ? low - 1 : nil
+    }
+
+    /// The place behind the last record of a segment's beginning that satisfies something.
+    ///
+    /// - Parameter sequence: where the place has to be behind this transaction and before everything after it.
+    private mutating func point(
+        in index: Int, _ sequence: UInt64? = nil, while isWanted: (LoggedRecord) -> Bool
+    ) async throws(ShipError) -> RestorePoint {
+        let segment = segments[index]
+        guard segment.isComplete else {
+            throw try await tooOld("what segment \(segment.number) has of that state")
+        }
+        let all = try await records(segment, upTo: try await limit(at: index))
+        var wanted = Array(all.prefix(while: isWanted))
+        if let sequence {
+            // What is no transaction and follows was not there when the transaction was committed.
+            guard let end = wanted.lastIndex(where: { $0.isTransaction && $0.sequence == sequence }) else {
+                throw try await tooOld("transaction \(sequence)")
+            }
+            wanted.removeLast(wanted.count - 1 - end)
+        }
+        guard let last = wanted.last else {
+            throw ShipError(.notRestorable, "segment \(segment.number) has no record up to there")
+        }
+        let before = try await header(segment)
+        let place = ShipHead.Place(
+            segment: segment.number, offset: last.range.upperBound, sequence: last.sequence,
+            time: wanted.reduce(before.previousTime) { max($0, $1.timestampNanoseconds) }, checksum: last.checksum)
+        if let floor = log.head.floor, place.position < floor.place.position {
+            throw ShipError(
+                .notRestorable,
+                "that state lies before what \(objects.description) keeps, which begins with transaction \(floor.place.sequence)")
+        }
+        let holes = wanted.holes
+        var pieces: [RestorePoint.Piece] = []
+        var missing: [UInt32] = []
+        var number: UInt32 = 1
+        while number < segment.number {
+            defer { number += 1 }
+            if let hole = holes.first(where: { $0.contains(number) }) {
+                number = hole.upperBound
+                continue
+            }
+            if let found = log.segment(number), found.isComplete, !found.parts.isEmpty {
+                pieces.append(RestorePoint.Piece(segment: found, byteCount: found.end))
+            } else {
+                missing.append(number)
+                if missing.count > 8 { break }
+            }
+        }
+        guard missing.isEmpty else {
+            throw try await tooOld(
+                "that state needs segments that were compacted away before they were shipped, or were removed "
+                    + "(\(missing.map(String.init).joined(separator: ", "))), and so")
+        }
+        pieces.append(RestorePoint.Piece(segment: segment, byteCount: place.offset))
+        let checkpoint = try await checkpoint(before: place.position, holes)
+        let keys = pieces.flatMap { piece in
+            piece.segment.parts.filter { $0.range.lowerBound < piece.byteCount }
+        }
+        let bytes = keys.reduce(Int64(checkpoint?.byteCount ?? 0)) {
+            $0 + Int64($1.byteCount + ObjectHeader.byteCount)
+        }
+        let reached = wanted.last { $0.isTransaction }
+        var transaction = reached.map {
+            RestorePlan.Transaction(sequence: $0.sequence, timestampNanoseconds: $0.timestampNanoseconds)
+        }
+        if transaction == nil, place.sequence > 0 {
+            transaction = try await self.transaction(place.sequence, before: index)
+        }
+        var next = all.dropFirst(wanted.count).first { $0.isTransaction }.map {
+            RestorePlan.Transaction(sequence: $0.sequence, timestampNanoseconds: $0.timestampNanoseconds)
+        }
+        if next == nil { next = try await self.next(after: index) }
+        return RestorePoint(
+            place: place, pieces: pieces, checkpoint: checkpoint,
+            plan: RestorePlan(
+                transaction: transaction, next: next, segments: pieces.count, checkpoint: checkpoint?.number,
+                objects: keys.count + (checkpoint == nil ? 0 : 1), bytes: bytes))
+    }
+
+    /// A transaction that lies in an earlier segment.
+    private func transaction(
+        _ sequence: UInt64, before index: Int
+    ) async throws(ShipError) -> RestorePlan.Transaction? {
+        for earlier in stride(from: index - 1, through: max(0, index - 8), by: -1) {
+            let found = try await records(segments[earlier], upTo: try await limit(at: earlier)).last {
+                $0.isTransaction
+            }
+            if let found {
+                return RestorePlan.Transaction(
+                    sequence: found.sequence, timestampNanoseconds: found.timestampNanoseconds)
+            }
+        }
+        return nil
+    }
+
+    /// The first transaction of the segments behind one.
+    private func next(after index: Int) async throws(ShipError) -> RestorePlan.Transaction? {
+        for later in segments.indices.dropFirst(index + 1).prefix(8) {
+            let found = try await records(segments[later], upTo: try await limit(at: later)).first { $0.isTransaction }
+            if let found {
+                return RestorePlan.Transaction(
+                    sequence: found.sequence, timestampNanoseconds: found.timestampNanoseconds)
+            }
+        }
+        return nil
+    }
+
+    /// The newest checkpoint that a store as of a position can use.
+    private func checkpoint(
+        before position: LogPosition, _ holes: [ClosedRange<UInt32>]
+    ) async throws(ShipError) -> RestorePoint.Checkpoint? {
+        var (low, high) = (0, log.checkpoints.count)
+        var found: (index: Int, header: ObjectHeader)?
+        while low < high {
+            let middle = (low + high) / 2
+            let entry = log.checkpoints[middle]
+            // One that has been collected, or is damaged, only makes the restored store open more slowly.
+            let header = try? await ShippedLog.header(ShipKey.checkpoint(entry.epoch, entry.number), objects)
+            if let header, header.position <= position {
+                if log.contains(header.position, of: entry.epoch) { found = (middle, header) }
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        guard let found, (holes.last?.upperBound ?? 0) < found.header.position.segment else { return nil }
+        let entry = log.checkpoints[found.index]
+        return RestorePoint.Checkpoint(
+            key: ShipKey.checkpoint(entry.epoch, entry.number), number: entry.number, byteCount: entry.byteCount)
+    }
+
+    /// The first transaction that can be restored, as far as segments' beginnings tell.
+    private mutating func oldest() async throws(ShipError) -> UInt64? {
+        for (index, segment) in segments.enumerated() where segment.isComplete {
+            if let floor = log.head.floor, segment.number < floor.place.segment { continue }
+            let records = try await records(segment, upTo: try await limit(at: index))
+            guard let first = records.first(where: \.isTransaction) else { continue }
+            let holes = records.prefix { !$0.isTransaction }.holes
+            let isComplete = (1..<max(segment.number, 1)).allSatisfy { number in
+                holes.contains { $0.contains(number) } || log.segment(number)?.isComplete == true
+            }
+            if isComplete { return first.sequence }
+        }
+        return nil
+    }
+}
+
+extension Sequence<LoggedRecord> {
+    /// Which segments the log does not have behind these records, the first of which is a segment's first.
+    var holes: [ClosedRange<UInt32>] {
+        var holes: [ClosedRange<UInt32>] = []
+        for record in self {
+            switch record.holes {
+            case .unchanged: break
+            case .all(let all): holes = all
+            case .more(let segments): holes += segments.map { $0...$0 }
+            }
+        }
+        return holes.sorted { $0.lowerBound < $1.lowerBound }
+    }
+}
+
+extension [UInt8] {
+    /// The records of a segment's bytes.
+    ///
+    /// - Throws: `.damaged` where they do not follow each other to the end.
+    func records(of segment: UInt32, _ storeUUID: StoreUUID, _ key: String?) throws(ShipError) -> [LoggedRecord] {
+        let found = try locally { () throws(StoreError) in
+            try withBytes { bytes throws(StoreError) in
+                var records: [LoggedRecord] = []
+                var previous = try SegmentStart(bytes, segment: segment).previousChecksum
+                var offset = SegmentStart.byteCount
+                while offset < bytes.count {
+                    let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])
+                    guard
+                        let record = try LoggedRecord(rest, storeUUID: storeUUID, segment: segment, offset: offset),
+                        record.previousChecksum == previous
+                    else { return (records, false) }
+                    previous = record.checksum
+                    records.append(record)
+                    offset = record.range.upperBound
+                }
+                return (records, true)
+            }
+        }
+        guard found.1 else {
+            throw ShipError(
+                .damaged, "the records of segment \(segment) do not follow each other as they were written", key: key)
+        }
+        return found.0
+    }
+}

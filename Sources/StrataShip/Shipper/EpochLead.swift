@@ -1,0 +1,379 @@
+internal import StrataLog
+internal import StrataObjectStore
+internal import SystemPackage
+
+/// The right to write a bucket: an epoch of the head, taken as `docs/models/fencing.pml` has it.
+struct EpochLead: Sendable {
+    private(set) var head: ShipHead
+    private var tag: String
+    let epoch: UInt32
+    let owner: String
+
+    /// An epoch, and where the log in the bucket ends.
+    struct Begun {
+        var lead: EpochLead
+        var place: ShipHead.Place
+        /// What is known of the segment that the log goes on in.
+        var segmentStart: (sequence: UInt64, time: Int64)?
+        var segmentPieces = 0
+        /// Where the newest checkpoint in the bucket ends.
+        var checkpointEnd: LogPosition?
+    }
+
+    static func fenced(by epoch: UInt32, _ key: String) -> ShipError {
+        ShipError(
+            .fenced,
+            "another shipper has taken over with epoch \(epoch): this store has been replaced, and nothing of it is shipped any "
+                + "more. If that was a mistake, stop the other one, and start this one again", key: key)
+    }
+
+    /// How often a head is tried to be replaced that somebody else replaces meanwhile.
+    private static let attempts = 8
+
+    // MARK: Taking
+
+    /// Takes an epoch for a store, whose log has to go on where that of the bucket ends.
+    ///
+    /// - Throws: `.unsafeStore`, `.conflict`, `.fenced` when somebody else takes over at the same time.
+    static func take(
+        _ scanner: LogScanner, line: String, _ calls: BlockingCalls, _ objects: any ObjectStore, _ options: ShipOptions
+    ) async throws(ShipError) -> Begun {
+        if !options.onlyWriter { try await probe(objects) }
+        let owner = randomName()
+        for _ in 0..<attempts {
+            guard let log = try await ShippedLog.read(objects) else {
+                if let begun = try await create(owner, line, scanner, calls, objects, options) { return begun }
+                continue
+            }
+            try await check(log, scanner, line, calls, objects, options)
+            guard let lead = try await claim(owner, line, log, objects, options) else { continue }
+            let ended = try await lead.fence(log, objects)
+            try await check(ended, scanner, line, calls, objects, options)
+            guard let begun = try await lead.begin(ended.end, objects) else {
+                throw ShipError(
+                    .fenced, "another shipper has taken over while this one was about to. If it is not the one that is wanted, "
+                        + "stop it, and start this one again", key: ShipKey.head)
+            }
+            return try await described(begun, ended, scanner.storeUUID, objects)
+        }
+        throw ShipError(
+            .store, "the head is replaced again and again by others", key: ShipKey.head,
+            objectStoreError: .unavailable(key: ShipKey.head, message: "it is replaced again and again"))
+    }
+
+    /// Takes an epoch for a store that is restored from the bucket.
+    ///
+    /// - Parameter find: which state is restored, of a log that no longer grows. The epoch begins there, which may be
+    ///   before the log's end, and is where a restored store goes on writing even if a segment ends there.
+    static func take(
+        line: String, _ objects: any ObjectStore, _ options: ShipOptions,
+        find: (ShippedLog) async throws(ShipError) -> RestorePoint
+    ) async throws(ShipError) -> RestorePoint {
+        if !options.onlyWriter { try await probe(objects) }
+        let owner = randomName()
+        for _ in 0..<attempts {
+            guard let log = try await ShippedLog.read(objects) else { throw noLog(objects) }
+            guard let lead = try await claim(owner, line, log, objects, options) else { continue }
+            let ended = try await lead.fence(log, objects)
+            let point = try await find(ended)
+            guard try await lead.begin(point.place, objects) != nil else {
+                throw ShipError(.fenced, "a shipper has taken over at the same time: try again", key: ShipKey.head)
+            }
+            return point
+        }
+        throw ShipError(.fenced, "shippers take over again and again", key: ShipKey.head)
+    }
+
+    static func noLog(_ objects: any ObjectStore) -> ShipError {
+        ShipError(
+            .missing, "there is no log in \(objects.description): nothing was shipped there, or its head was removed",
+            key: ShipKey.head)
+    }
+
+    static func randomName() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return ShipKey.hex(generator.next(), 16) + ShipKey.hex(generator.next(), 16)
+    }
+
+    /// Two writes of one name, on condition that it is not there: the second has to fail.
+    private static func probe(_ objects: any ObjectStore) async throws(ShipError) {
+        let key = ShipKey.probePrefix + randomName()
+        let bytes = Array("Strata looks whether writes keep to their conditions.\n".utf8)
+        let digest = ObjectDigest(of: bytes)
+        let other = bytes + Array(key.utf8)
+        do throws(ObjectStoreError) {
+            _ = try await objects.put(key, bytes, digest: digest, if: .absent)
+        } catch {
+            guard case .preconditionFailed = error else { throw ShipError(error) }
+        }
+        var isKept = false
+        do throws(ObjectStoreError) {
+            _ = try await objects.put(key, other, digest: ObjectDigest(of: other), if: .absent)
+        } catch {
+            guard case .preconditionFailed = error else { throw ShipError(error) }
+            isKept = true
+        }
+        if isKept {
+            isKept = false
+            do throws(ObjectStoreError) {
+                _ = try await objects.put(key, other, digest: ObjectDigest(of: other), if: .matching("\"no such tag\""))
+            } catch {
+                guard case .preconditionFailed = error else { throw ShipError(error) }
+                isKept = true
+            }
+        }
+        do throws(ObjectStoreError) {
+            try await objects.delete([key])
+        } catch {
+            // An object of a few bytes; what a missing permission costs otherwise, the collection says.
+        }
+        guard isKept else {
+            throw ShipError(
+                .unsafeStore,
+                "\(objects.description) writes objects although the condition of the write does not hold, so that two shippers "
+                    + "could destroy each other's log. Use a store that has conditional writes, or say that there is only ever "
+                    + "one writer")
+        }
+    }
+
+    // MARK: Steps
+
+    /// Writes the first head of a bucket; nil if somebody else has.
+    private static func create(
+        _ owner: String, _ line: String, _ scanner: LogScanner, _ calls: BlockingCalls, _ objects: any ObjectStore,
+        _ options: ShipOptions
+    ) async throws(ShipError) -> Begun? {
+        let left = try await asking { () async throws(ObjectStoreError) in
+            try await objects.list(prefix: ShipKey.logPrefix, after: nil, limit: 1)
+        }
+        guard left.objects.isEmpty else {
+            throw ShipError(
+                .missing,
+                "the head of \(objects.description) is gone, but objects of a log are there: somebody, or a rule of the bucket, has "
+                    + "removed it. Ship to another prefix, and keep what is here", key: ShipKey.head)
+        }
+        let start = try await calls.run { () throws(StoreError) in
+            guard let first = try scanner.segments().first else {
+                throw StoreError(.corruption, "the store has no log", path: scanner.directory.string)
+            }
+            return try scanner.start(of: first)
+        }
+        let place = ShipHead.Place(
+            segment: start.segment, offset: 0, sequence: start.previousSequence, time: .min,
+            checksum: start.previousChecksum)
+        let epoch = ShipHead.Epoch(
+            number: 1, owner: owner, line: line, name: options.name, taken: options.clock(), start: place)
+        let head = ShipHead(storeUUID: scanner.storeUUID, epochs: [epoch], onlyWriter: options.onlyWriter)
+        guard let tag = try await replace(head, .absent, objects) else { return nil }
+        return Begun(lead: EpochLead(head: head, tag: tag, epoch: 1, owner: owner), place: place)
+    }
+
+    /// Adds an epoch to the head; nil if somebody else has changed it.
+    private static func claim(
+        _ owner: String, _ line: String, _ log: ShippedLog, _ objects: any ObjectStore, _ options: ShipOptions
+    ) async throws(ShipError) -> EpochLead? {
+        var head = log.head
+        let number = (head.epochs.last?.number ?? 0) + 1
+        // Whoever took one and has not begun it never will: the head is another by now.
+        head.epochs.removeAll { $0.start == nil }
+        head.epochs.append(
+            ShipHead.Epoch(
+                number: number, owner: owner, line: line, name: options.name, taken: options.clock(), start: nil))
+        head.onlyWriter = options.onlyWriter
+        guard let tag = try await replace(head, .matching(log.headTag), objects) else { return nil }
+        return EpochLead(head: head, tag: tag, epoch: number, owner: owner)
+    }
+
+    /// Puts a fence under the name that the owner of the newest epoch would write next.
+    ///
+    /// - Parameter log: as it was when the epoch was taken; it may have grown.
+    private func fence(_ log: ShippedLog, _ objects: any ObjectStore) async throws(ShipError) -> ShippedLog {
+        var log = log
+        for _ in 0..<Self.fenceAttempts {
+            if log.fence != nil { return log }
+            let key = ShipKey.piece(log.epoch, log.next.segment, log.next.offset)
+            let header = ObjectHeader(
+                kind: .fence, storeUUID: head.storeUUID, epoch: epoch, position: log.next,
+                previousSequence: log.end.sequence, sequence: log.end.sequence, previousTime: log.end.time,
+                time: log.end.time, checksum: log.end.checksum)
+            let bytes = header.object([])
+            do throws(ObjectStoreError) {
+                _ = try await objects.put(
+                    key, bytes, digest: ObjectDigest(of: bytes), if: head.onlyWriter ? .always : .absent)
+                return log
+            } catch {
+                guard case .preconditionFailed = error else { throw ShipError(error) }
+            }
+            // A piece that was on its way, a fence, or this one after all.
+            guard let found = try await ShippedLog.read(objects) else { throw Self.noLog(objects) }
+            guard found.head.epochs.last?.owner == owner else {
+                throw ShipError(.fenced, "another shipper has taken over while this one was about to", key: ShipKey.head)
+            }
+            log = found
+        }
+        throw ShipError(
+            .store, "the shipper before this one goes on too quickly",
+            objectStoreError: .unavailable(key: ShipKey.head, message: "pieces are written too quickly"))
+    }
+
+    private static let fenceAttempts = 64
+
+    /// Says in the head where the epoch begins; nil if somebody else has taken one since.
+    private func begin(_ place: ShipHead.Place, _ objects: any ObjectStore) async throws(ShipError) -> Begun? {
+        var lead = self
+        for _ in 0..<Self.attempts {
+            var head = lead.head
+            guard head.epochs.last?.owner == owner, head.epochs.last?.number == epoch else { return nil }
+            head.epochs[head.epochs.count - 1].start = place
+            // Epochs that nothing was written in, and those of which nothing is left.
+            head.epochs.removeAll { $0.number != epoch && ($0.start.map { $0.position >= place.position } ?? true) }
+            if let tag = try await Self.replace(head, .matching(lead.tag), objects) {
+                lead.head = head
+                lead.tag = tag
+                return Begun(lead: lead, place: place)
+            }
+            // The floor may have been raised.
+            guard let found = try await ShippedLog.head(objects) else { throw Self.noLog(objects) }
+            (lead.head, lead.tag) = found
+        }
+        return nil
+    }
+
+    /// Replaces the head.
+    ///
+    /// - Returns: its tag; nil if the condition does not hold and the head is another one.
+    static func replace(
+        _ head: ShipHead, _ condition: PutCondition, _ objects: any ObjectStore
+    ) async throws(ShipError) -> String? {
+        let bytes = try head.encoded()
+        do throws(ObjectStoreError) {
+            return try await objects.put(
+                ShipKey.head, bytes, digest: ObjectDigest(of: bytes), if: head.onlyWriter ? .always : condition
+            ).tag
+        } catch {
+            switch error {
+            case .preconditionFailed, .unanswered: break
+            default: throw ShipError(error)
+            }
+            // Written after all, perhaps: nobody else writes these bytes.
+            guard let found = try await ShippedLog.head(objects) else {
+                if case .unanswered = error { throw ShipError(error) }
+                return nil
+            }
+            if found.head == head { return found.tag }
+            if case .unanswered = error { throw ShipError(error) }
+            return nil
+        }
+    }
+
+    /// Looks whether the head is still there, and the epoch the newest.
+    mutating func look(_ objects: any ObjectStore) async throws(ShipError) {
+        guard let info = try await asking({ () async throws(ObjectStoreError) in
+            try await objects.head(ShipKey.head)
+        }) else {
+            throw ShipError(
+                .missing, "the head of \(objects.description) is gone: the bucket was emptied, or a rule deletes from it. What was "
+                    + "shipped may be lost; ship to another prefix", key: ShipKey.head)
+        }
+        guard info.tag != tag else { return }
+        guard let found = try await ShippedLog.head(objects) else { throw Self.noLog(objects) }
+        if let newer = found.head.begun.last?.epoch, newer.number > epoch {
+            throw Self.fenced(by: newer.number, ShipKey.head)
+        }
+        (head, tag) = found
+    }
+
+    // MARK: Comparing
+
+    /// Whether the store's log goes on where that of the bucket ends.
+    private static func check(
+        _ log: ShippedLog, _ scanner: LogScanner, _ line: String, _ calls: BlockingCalls,
+        _ objects: any ObjectStore, _ options: ShipOptions
+    ) async throws(ShipError) {
+        guard log.head.storeUUID == scanner.storeUUID else {
+            throw ShipError(
+                .conflict, "\(objects.description) has the log of another store: every store needs a prefix of its own",
+                key: ShipKey.head)
+        }
+        let place = log.end
+        let owner = log.head.begun.last?.epoch
+        let isOwn = owner?.line == line
+        guard isOwn || options.takesOver else {
+            throw ShipError(
+                .conflict,
+                "\(objects.description) is shipped to from elsewhere (\(owner?.name ?? "unknown")), or the file \(ShipSlot.path(besideStoreAt: scanner.directory)), which says that this store has, was lost. A copy needs a prefix of its own. If this store "
+                    + "is to go on in that one's place, say so (`strata ship --take-over`)", key: ShipKey.head)
+        }
+        func other(_ what: String) -> ShipError {
+            ShipError(
+                .conflict,
+                "\(what). The bucket ends with transaction \(place.sequence), segment \(place.segment) at \(place.offset). A copy or a "
+                    + "restored fork needs a prefix of its own; `strata restore --take-over` makes a store that goes on from the "
+                    + "bucket")
+        }
+        enum Found: Sendable {
+            case same, behind(UInt64), gone, different
+        }
+        // The last bytes of the log in the bucket, to be compared with those that the store has there.
+        var remote: (offset: Int, bytes: [UInt8])?
+        if place.offset > 0, let part = log.segments.last(where: { $0.number == place.segment })?.parts.last {
+            guard let object = try await ShippedLog.object(part.key, objects) else {
+                throw ShipError(.missing, "a piece that was shipped is gone", key: part.key)
+            }
+            remote = (part.offset, Array(object.payload.prefix(part.range.upperBound - part.offset)))
+        }
+        let known = remote
+        let found: Found = try await calls.run { () throws(StoreError) in
+            let extent = try scanner.extent()
+            guard extent.end >= place.position else { return .behind(0) }
+            let segments = try scanner.segments()
+            guard segments.contains(place.segment) else {
+                return segments.contains { $0 > place.segment } ? .gone : .different
+            }
+            if place.offset == 0 {
+                let start = try scanner.start(of: place.segment)
+                // A flush that failed may have moved records out of the segment before.
+                return start.previousChecksum == place.checksum && start.previousSequence == place.sequence
+                    || start.previousSequence < place.sequence ? .same : .different
+            }
+            guard let known else { return .different }
+            var end = place.offset
+            if segments.contains(place.segment + 1), extent.end.segment > place.segment {
+                end = min(end, try scanner.start(of: place.segment + 1).previousValidByteCount)
+            }
+            guard end > known.offset else { return .different }
+            let local = try scanner.bytes(of: place.segment, known.offset..<end)
+            return known.bytes.starts(with: local) && local.count == end - known.offset ? .same : .different
+        }
+        switch found {
+        case .same: return
+        case .behind: throw other("the bucket has more of the log than the store")
+        case .different: throw other("the bucket has another log than the store")
+        case .gone:
+            // That it is this store's own past is all that speaks for it.
+            guard isOwn else {
+                throw other("the store has compacted segment \(place.segment) away, so that it cannot be compared")
+            }
+        }
+    }
+
+    /// What is known of the segment that the log goes on in, so that it can be shipped whole later.
+    private static func described(
+        _ begun: Begun, _ log: ShippedLog, _ storeUUID: StoreUUID, _ objects: any ObjectStore
+    ) async throws(ShipError) -> Begun {
+        var begun = begun
+        if begun.place.offset > 0, let segment = log.segments.last, segment.number == begun.place.segment,
+            segment.isComplete, let first = segment.parts.first,
+            let header = try await ShippedLog.header(first.key, objects)
+        {
+            begun.segmentStart = (header.previousSequence, header.previousTime)
+            begun.segmentPieces = segment.parts.count
+        }
+        if let newest = log.checkpoints.last,
+            let header = try await ShippedLog.header(ShipKey.checkpoint(newest.epoch, newest.number), objects)
+        {
+            begun.checkpointEnd = header.position
+        }
+        return begun
+    }
+}

@@ -1,0 +1,252 @@
+internal import Dispatch
+public import StrataIO
+public import StrataLog
+public import StrataObjectStore
+internal import Synchronization
+public import SystemPackage
+
+/// Ships a store's log into a bucket while the store is written: beside the writer, in its process or in another one.
+///
+/// What is shipped has been acknowledged, or is about to be, and is durable on this machine. Nothing of it is in the way
+/// of a save. One shipper at a time writes a bucket: each that starts takes over from the one before, which then stops.
+///
+/// ```swift
+/// let shipper = try LogShipper(storeAt: "/data/library", to: DirectoryObjectStore("/backup/library"))
+/// async let shipping: Void = shipper.run()
+/// ```
+///
+/// ``run()`` has the form that service groups ask for. Safe to use from any thread.
+public final class LogShipper: Sendable {
+    private struct Waiter {
+        let sequence: UInt64
+        let continuation: CheckedContinuation<Result<Void, ShipError>, Never>
+    }
+
+    private struct Shared {
+        var status = ShipStatus()
+        var oldestUnshippedTime: Int64?
+        var waiters: [UInt64: Waiter] = [:]
+        var nextWaiter: UInt64 = 0
+        var failure: ShipError?
+        var isStopping = false
+        var isRunning = false
+        var sleeper: CheckedContinuation<Void, Never>?
+        var sleep: UInt64 = 0
+        var isWoken = false
+    }
+
+    private let options: ShipOptions
+    private let worker: ShipWorker
+    private let shared = Mutex(Shared())
+    private let onFenced: @Sendable (ShipError) -> Void
+
+    /// A shipper of the store at a path, which has to exist when ``run()`` or ``shipOnce()`` begins.
+    ///
+    /// - Parameters:
+    ///   - onFenced: Called once, when another shipper has taken over: this machine has been replaced. What the store
+    ///     does with further saves is up to it; see ``LogStore/refuseWrites(_:)``.
+    public init(
+        storeAt path: FilePath, in fileSystem: any FileSystem = PosixFileSystem(), to objects: any ObjectStore,
+        options: ShipOptions = ShipOptions(), onFenced: @escaping @Sendable (ShipError) -> Void = { _ in }
+    ) {
+        var options = options
+        options.pieceMaximumBytes = min(max(options.pieceMaximumBytes, 1), 32 << 20)
+        self.options = options
+        self.onFenced = onFenced
+        worker = ShipWorker(path, fileSystem, objects, options)
+    }
+
+    /// A shipper in the process that writes the store. When another shipper takes over, the store refuses further saves.
+    public convenience init(
+        _ log: LogStore, in fileSystem: any FileSystem = PosixFileSystem(), to objects: any ObjectStore,
+        options: ShipOptions = ShipOptions()
+    ) {
+        self.init(storeAt: log.directory, in: fileSystem, to: objects, options: options) { [weak log] error in
+            log?.refuseWrites(error.description)
+        }
+    }
+
+    /// How far the log has been shipped; with how much is waiting, as of now.
+    public var status: ShipStatus {
+        let now = options.clock()
+        return shared.withLock { shared in
+            var status = shared.status
+            if let oldest = shared.oldestUnshippedTime { status.unshippedSeconds = max(0, Double(now - oldest) / 1e9) }
+            return status
+        }
+    }
+
+    // MARK: Running
+
+    /// Ships until the task is cancelled or ``stop()`` is called; then once more, with a checkpoint. Errors that may
+    /// pass are waited out, ever longer up to a minute, and shown by ``status``.
+    ///
+    /// - Throws: ``ShipError`` `.fenced` when another shipper has taken over; `.conflict`, `.unsafeStore`, `.missing`
+    ///   and others that waiting does not help.
+    public func run() async throws {
+        try begin()
+        defer { end() }
+        var pause = Duration.milliseconds(250)
+        while true {
+            let isLast = shared.withLock { $0.isStopping } || Task.isCancelled
+            do throws(ShipError) {
+                try await round(isLast: isLast)
+                pause = .milliseconds(250)
+                if isLast { return }
+                await sleep(options.interval)
+            } catch {
+                if isLast || error.code == .cancelled {
+                    if error.code == .cancelled { return }
+                    throw error
+                }
+                guard error.mayPass else { throw error }
+                // With jitter, so that shippers that were stopped by one failure do not come back at once.
+                await sleep(pause * Double.random(in: 0.5...1))
+                pause = min(pause * 2, .seconds(60))
+            }
+        }
+    }
+
+    /// Ships what is there now and returns; for tests, cron, and programs with a loop of their own.
+    ///
+    /// - Parameter withCheckpoint: whether the newest checkpoint is shipped, too, however near the last one is.
+    /// - Throws: ``ShipError``. After one that ``ShipError/mayPass`` it can be called again.
+    public func shipOnce(withCheckpoint: Bool = false) async throws(ShipError) {
+        try begin()
+        defer { end() }
+        try await round(isLast: withCheckpoint)
+    }
+
+    /// Lets ``run()`` ship what is there and return.
+    public func stop() {
+        shared.withLock { $0.isStopping = true }
+        wake()
+    }
+
+    private func begin() throws(ShipError) {
+        let isFree = shared.withLock { shared in
+            defer { shared.isRunning = true }
+            return !shared.isRunning
+        }
+        guard isFree else { throw ShipError(.invalid, "the shipper is running already") }
+    }
+
+    private func end() {
+        shared.withLock { $0.isRunning = false }
+    }
+
+    private func round(isLast: Bool) async throws(ShipError) {
+        do throws(ShipError) {
+            try await worker.round(isLast: isLast) { [self] progress in note(progress) }
+            shared.withLock { $0.status.isFailing = false }
+        } catch {
+            let isNew = shared.withLock { shared in
+                shared.status.lastProblem = error.description
+                shared.status.isFailing = true
+                if error.mayPass || error.code == .cancelled { return false }
+                defer { shared.failure = error }
+                return shared.failure == nil
+            }
+            if isNew {
+                if error.code == .fenced { onFenced(error) }
+                let waiters = shared.withLock { shared in
+                    defer { shared.waiters = [:] }
+                    return Array(shared.waiters.values)
+                }
+                for waiter in waiters { waiter.continuation.resume(returning: .failure(error)) }
+            }
+            throw error
+        }
+    }
+
+    private func note(_ progress: ShipWorker.Progress) {
+        let done = shared.withLock { shared in
+            shared.status.sequence = progress.sequence
+            shared.status.unshippedBytes = progress.unshippedBytes
+            shared.status.epoch = progress.epoch
+            shared.status.pieces = progress.pieces
+            shared.status.pieceBytes = progress.pieceBytes
+            shared.status.gaps = progress.gaps
+            if let problem = progress.problem { shared.status.lastProblem = problem }
+            shared.oldestUnshippedTime = progress.oldestUnshippedTime
+            if progress.oldestUnshippedTime == nil { shared.status.unshippedSeconds = 0 }
+            let done = shared.waiters.filter { $0.value.sequence <= progress.sequence }
+            for key in done.keys { shared.waiters[key] = nil }
+            return done.values.map(\.continuation)
+        }
+        for continuation in done { continuation.resume(returning: .success(())) }
+    }
+
+    // MARK: Waiting
+
+    /// Returns when a transaction is in the bucket, durable there. A shipper that runs ships it at once; one request
+    /// serves all who wait.
+    ///
+    /// - Parameter sequence: Of a transaction that was committed, as ``CommitReceipt/sequence`` says.
+    /// - Throws: ``ShipError``: why the shipper has ended, or `.cancelled`.
+    public func shipped(through sequence: UInt64) async throws(ShipError) {
+        let number = shared.withLock { shared -> UInt64? in
+            if shared.status.epoch > 0, shared.status.sequence >= sequence { return nil }
+            shared.nextWaiter += 1
+            return shared.nextWaiter
+        }
+        guard let number else { return }
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Result<Void, ShipError>, Never>) in
+                let early = shared.withLock { shared -> Result<Void, ShipError>? in
+                    if shared.status.epoch > 0, shared.status.sequence >= sequence { return .success(()) }
+                    if let failure = shared.failure { return .failure(failure) }
+                    if Task.isCancelled { return .failure(ShipError(ObjectStoreError.cancelled)) }
+                    shared.waiters[number] = Waiter(sequence: sequence, continuation: continuation)
+                    return nil
+                }
+                if let early { return continuation.resume(returning: early) }
+                wake()
+            }
+        } onCancel: {
+            let waiter = shared.withLock { $0.waiters.removeValue(forKey: number) }
+            waiter?.continuation.resume(returning: .failure(ShipError(ObjectStoreError.cancelled)))
+        }
+        try result.get()
+    }
+
+    /// Lets a sleeping run look at once.
+    private func wake() {
+        let sleeper = shared.withLock { shared in
+            shared.isWoken = true
+            defer { shared.sleeper = nil }
+            return shared.sleeper
+        }
+        sleeper?.resume()
+    }
+
+    private func sleep(_ duration: Duration) async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                let number = shared.withLock { shared -> UInt64? in
+                    if shared.isWoken || Task.isCancelled {
+                        shared.isWoken = false
+                        return nil
+                    }
+                    shared.sleeper = continuation
+                    shared.sleep += 1
+                    return shared.sleep
+                }
+                guard let number else { return continuation.resume() }
+                let nanoseconds = Int(min(duration / .nanoseconds(1), 1e15))
+                DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [weak self] in
+                    let sleeper = self?.shared.withLock { shared -> CheckedContinuation<Void, Never>? in
+                        guard shared.sleep == number else { return nil }
+                        defer { shared.sleeper = nil }
+                        return shared.sleeper
+                    }
+                    sleeper?.resume()
+                }
+            }
+        } onCancel: {
+            wake()
+        }
+        shared.withLock { $0.isWoken = false }
+    }
+}
+

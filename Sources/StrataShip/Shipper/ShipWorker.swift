@@ -1,0 +1,433 @@
+internal import StrataIO
+internal import StrataLog
+internal import StrataObjectStore
+internal import SystemPackage
+
+/// What ships: one thing after the other.
+actor ShipWorker {
+    struct Progress: Sendable {
+        var sequence: UInt64
+        var unshippedBytes: Int64
+        var oldestUnshippedTime: Int64?
+        var epoch: UInt32
+        var pieces: Int
+        var pieceBytes: Int64
+        var gaps: Int
+        var problem: String?
+    }
+
+    /// An object that was sent, or is about to be, until it is known what has become of it. The same bytes are sent
+    /// again under the same name: a piece that is cut anew could be longer, and pass over a fence.
+    private struct Pending {
+        var key: String
+        var header: ObjectHeader
+        var bytes: [UInt8]
+        var digest: ObjectDigest
+    }
+
+    /// A sealed segment that lies in the bucket in pieces.
+    private struct Sealed {
+        var header: ObjectHeader
+    }
+
+    private let path: FilePath
+    private let fileSystem: any FileSystem
+    private let objects: any ObjectStore
+    private let options: ShipOptions
+    private let calls = BlockingCalls("strata.ship")
+    private var scanner: LogScanner?
+    private var lead: EpochLead?
+    private var line = ""
+    /// Where the log in the bucket ends.
+    private var place = ShipHead.Place(segment: 0, offset: 0, sequence: 0, time: .min, checksum: 0)
+    private var pending: Pending?
+    private var failure: ShipError?
+    /// The segment that is being shipped: where it begins, as far as that is known, and in how many pieces it lies.
+    private var segmentStart: (sequence: UInt64, time: Int64)?
+    private var segmentPieces = 0
+    private var sealed: [Sealed] = []
+    private var checkpointEnd: LogPosition?
+    private var checkpointNumber: UInt32?
+    private var loggedSinceCheckpoint = 0
+    private var pieces = 0
+    private var pieceBytes: Int64 = 0
+    private var gaps = 0
+    private var problem: String?
+    private var slotSegment: UInt32?
+    private var roundsSinceLook = 0
+    private var collected: Int64?
+
+    init(_ path: FilePath, _ fileSystem: any FileSystem, _ objects: any ObjectStore, _ options: ShipOptions) {
+        self.path = path
+        self.fileSystem = fileSystem
+        self.objects = objects
+        self.options = options
+    }
+
+    /// With work to do, so many rounds pass before it is looked whether the head is still there and ours.
+    private static let lookRounds = 60
+    /// So many segments are kept open for when compaction removes them.
+    private static let heldMaximum = 64
+    /// A collection is begun that often.
+    private static let collectionNanoseconds: Int64 = 86_400_000_000_000
+
+    /// Ships what is there.
+    ///
+    /// - Parameters:
+    ///   - isLast: Whether the newest checkpoint is shipped however near the last one is.
+    ///   - note: Called whenever something has been shipped.
+    func round(isLast: Bool, note: @Sendable (Progress) -> Void) async throws(ShipError) {
+        if let failure { throw failure }
+        do throws(ShipError) {
+            if lead == nil { try await open() }
+            try await ship(note)
+            try await shipWholes()
+            try await shipCheckpoint(isLast: isLast)
+            try await collect()
+        } catch {
+            if !error.mayPass, error.code != .cancelled { failure = error }
+            throw error
+        }
+    }
+
+    // MARK: Beginning
+
+    private func open() async throws(ShipError) {
+        let (path, fileSystem) = (path, fileSystem)
+        let scanner = try await calls.run { () throws(StoreError) in try LogScanner(path, in: fileSystem) }
+        let known = try await calls.run { () throws(StoreError) in
+            ShipSlot.read(besideStoreAt: scanner.directory, in: fileSystem)
+        }
+        if let known, known.storeUUID == scanner.storeUUID {
+            line = known.line
+            slotSegment = known.maximumBytes == options.slotMaximumBytes ? known.segment : nil
+        } else {
+            line = EpochLead.randomName()
+            slotSegment = nil
+            // Before the head names it: whoever starts next has to know it. Nothing is shipped of the store so far.
+            place.segment = 0
+            try await writeSlot(scanner)
+        }
+        let begun = try await EpochLead.take(scanner, line: line, calls, objects, options)
+        self.scanner = scanner
+        lead = begun.lead
+        place = begun.place
+        segmentStart = begun.segmentStart
+        segmentPieces = begun.segmentPieces
+        checkpointEnd = begun.checkpointEnd
+        checkpointNumber = nil
+        try await writeSlot(scanner)
+    }
+
+    private func progress(_ extent: LogPosition?, oldest: Int64?, bytes: Int64) -> Progress {
+        Progress(
+            sequence: place.sequence, unshippedBytes: bytes, oldestUnshippedTime: oldest,
+            epoch: lead?.epoch ?? 0, pieces: pieces, pieceBytes: pieceBytes, gaps: gaps, problem: problem)
+    }
+
+    // MARK: Pieces
+
+    private func ship(_ note: @Sendable (Progress) -> Void) async throws(ShipError) {
+        guard let scanner else { return }
+        var extent = try await calls.run { () throws(StoreError) in try scanner.extent() }
+        guard pending != nil || place.position < extent.end else {
+            return note(progress(extent.end, oldest: nil, bytes: 0))
+        }
+        while pending != nil || place.position < extent.end {
+            let waiting = try await unshipped(scanner, extent.end)
+            note(progress(extent.end, oldest: waiting.time, bytes: waiting.bytes))
+            roundsSinceLook += 1
+            if roundsSinceLook >= Self.lookRounds {
+                var looking = lead
+                try await looking?.look(objects)
+                lead = looking
+                roundsSinceLook = 0
+            }
+            if pending == nil { pending = try await nextPiece(scanner, extent) }
+            try await send()
+            extent = try await calls.run { () throws(StoreError) in try scanner.extent() }
+        }
+        note(progress(extent.end, oldest: nil, bytes: 0))
+    }
+
+    /// How much waits to be shipped, and since when.
+    private func unshipped(
+        _ scanner: LogScanner, _ end: LogPosition
+    ) async throws(ShipError) -> (bytes: Int64, time: Int64?) {
+        let place = place
+        return try await calls.run { () throws(StoreError) in
+            guard place.position < end else { return (0, nil) }
+            var bytes = Int64(0)
+            for segment in try scanner.segments() where segment >= place.segment && segment <= end.segment {
+                let from = segment == place.segment ? place.offset : 0
+                let to = segment == end.segment ? end.offset : (try? scanner.byteCount(of: segment)) ?? from
+                bytes += Int64(max(0, to - from))
+            }
+            return (bytes, try? scanner.time(at: place.position))
+        }
+    }
+
+    /// What is shipped next.
+    private func nextPiece(
+        _ scanner: LogScanner, _ extent: LogScanner.Extent
+    ) async throws(ShipError) -> Pending {
+        guard let lead else { throw ShipError(.invalid, "the shipper has no epoch") }
+        let (place, maximum) = (place, options.pieceMaximumBytes)
+        struct Cut: Sendable {
+            var bytes: [UInt8] = []
+            var records: [LoggedRecord] = []
+            var next: UInt32?
+            var isGap = false
+            var start: SegmentStart?
+        }
+        let cut: Cut = try await calls.run { () throws(StoreError) in
+            var cut = Cut()
+            let later = try scanner.segments().filter { $0 > place.segment && $0 <= extent.end.segment }
+            for segment in later.prefix(Self.heldMaximum) { try scanner.hold(segment) }
+            let isOver = extent.end.segment > place.segment
+            guard try scanner.hold(place.segment) else {
+                // Compacted away before it was shipped.
+                guard isOver, let next = later.first else {
+                    throw StoreError(
+                        .corruption, "the segment that the log goes on in is missing", segment: place.segment)
+                }
+                cut.next = next
+                cut.isGap = true
+                return cut
+            }
+            if place.offset == 0 { cut.start = try scanner.start(of: place.segment) }
+            var limit = extent.end.offset
+            var isLimitKnown = !isOver
+            if isOver {
+                if later.first == place.segment + 1 {
+                    limit = try scanner.start(of: place.segment + 1).previousValidByteCount
+                    isLimitKnown = true
+                } else {
+                    // The next segment, which says how long this one is, has gone: every sound record counts.
+                    limit = try scanner.byteCount(of: place.segment)
+                }
+            }
+            if place.offset < limit {
+                let previous = cut.start.map(\.previousChecksum) ?? place.checksum
+                // A flush first: what is read after it is on the disk.
+                if !isOver, !extent.isDurable { try scanner.flush(place.segment) }
+                let run = try scanner.run(
+                    from: place.position, upTo: limit, previousChecksum: previous, maximumBytes: maximum)
+                cut.bytes = run.bytes
+                cut.records = run.records
+            }
+            let end = place.offset + cut.bytes.count
+            if isOver, end >= limit || (!isLimitKnown && cut.bytes.isEmpty) {
+                cut.next = later.first
+            } else if cut.bytes.isEmpty {
+                throw StoreError(
+                    .corruption, "no sound record lies where the log should go on", segment: place.segment,
+                    offset: place.offset)
+            }
+            return cut
+        }
+        var header = ObjectHeader(
+            kind: .piece, storeUUID: scanner.storeUUID, epoch: lead.epoch, position: place.position,
+            previousSequence: cut.start?.previousSequence ?? place.sequence,
+            sequence: cut.records.last?.sequence ?? cut.start?.previousSequence ?? place.sequence,
+            previousTime: place.time,
+            time: cut.records.reduce(place.time) { max($0, $1.timestampNanoseconds) },
+            checksum: cut.records.last?.checksum ?? cut.start?.previousChecksum ?? place.checksum)
+        header.isGap = cut.isGap
+        if let next = cut.next {
+            header.nextSegment = next
+            header.validByteCount = place.offset + cut.bytes.count
+        }
+        header.payloadByteCount = cut.bytes.count
+        let bytes = header.object(cut.bytes)
+        return Pending(
+            key: ShipKey.piece(lead.epoch, place.segment, place.offset), header: header, bytes: bytes,
+            digest: ObjectDigest(of: bytes))
+    }
+
+    /// Sends what is pending and waits until it is known to be there.
+    private func send() async throws(ShipError) {
+        guard let sent = pending, let lead else { return }
+        do throws(ObjectStoreError) {
+            let condition: PutCondition = lead.head.onlyWriter ? .always : .absent
+            try await write(sent.key, sent.bytes, sent.digest, condition)
+        } catch {
+            guard case .preconditionFailed = error else { throw ShipError(error) }
+            try await settle(sent)
+        }
+        pending = nil
+        pieces += 1
+        pieceBytes += Int64(sent.header.payloadByteCount)
+        loggedSinceCheckpoint += sent.header.payloadByteCount
+        if sent.header.position.offset == 0 {
+            segmentStart = (sent.header.previousSequence, sent.header.previousTime)
+            segmentPieces = 0
+        }
+        if sent.header.payloadByteCount > 0 { segmentPieces += 1 }
+        let next = sent.header.next
+        place = ShipHead.Place(
+            segment: next.segment, offset: next.offset, sequence: sent.header.sequence, time: sent.header.time,
+            checksum: sent.header.checksum)
+        if sent.header.isGap {
+            gaps += 1
+            problem = "segments \(sent.header.position.segment) to \(next.segment - 1) were compacted away unshipped"
+            segmentStart = nil
+        }
+        if sent.header.nextSegment != nil { try await leave(sent.header) }
+    }
+
+    private func write(
+        _ key: String, _ bytes: [UInt8], _ digest: ObjectDigest, _ condition: PutCondition
+    ) async throws(ObjectStoreError) {
+        if bytes.count <= ObjectLimits.largestPut {
+            _ = try await objects.put(key, bytes, digest: digest, if: condition)
+        } else {
+            _ = try await objects.upload(key, from: BytesSource(bytes), digest: digest, if: condition)
+        }
+    }
+
+    /// There is something under the name: what was sent before, or a fence.
+    private func settle(_ sent: Pending) async throws(ShipError) {
+        if try await asking({ () async throws(ObjectStoreError) in try await objects.head(sent.key) })?.digest
+            == sent.digest
+        {
+            return
+        }
+        guard let found = try await ShippedLog.header(sent.key, objects) else {
+            throw ShipError(
+                .store, "an object was there and is gone", key: sent.key,
+                objectStoreError: .unavailable(key: sent.key, message: "an object was there and is gone"))
+        }
+        if found.kind == .fence { throw EpochLead.fenced(by: found.epoch, sent.key) }
+        let contents = try await asking { () async throws(ObjectStoreError) in
+            try await objects.get(sent.key, range: nil)
+        }
+        guard contents.bytes == sent.bytes else {
+            throw ShipError(
+                .conflict,
+                "the bucket has another object under a name that only this shipper gives: its log is another one's, or was "
+                    + "copied with its shipper. Nothing was overwritten", key: sent.key)
+        }
+    }
+
+    /// A segment has been shipped to its end.
+    private func leave(_ header: ObjectHeader) async throws(ShipError) {
+        let first = header.position.segment
+        if segmentPieces >= 2, let segmentStart, header.validByteCount <= options.wholeMaximumBytes,
+            header.validByteCount > 0
+        {
+            var whole = header
+            whole.kind = .whole
+            whole.position = LogPosition(segment: first, offset: 0)
+            whole.previousSequence = segmentStart.sequence
+            whole.previousTime = segmentStart.time
+            whole.isGap = false
+            if !header.isGap { sealed.append(Sealed(header: whole)) }
+        }
+        segmentStart = nil
+        segmentPieces = 0
+        scanner?.letGo(before: min(sealed.first?.header.position.segment ?? .max, place.segment))
+        if let scanner { try await writeSlot(scanner) }
+    }
+
+    private func writeSlot(_ scanner: LogScanner) async throws(ShipError) {
+        guard slotSegment != place.segment else { return }
+        let slot = ShipSlot(
+            storeUUID: scanner.storeUUID, line: line, segment: place.segment, maximumBytes: options.slotMaximumBytes)
+        let fileSystem = fileSystem
+        do throws(ShipError) {
+            try await calls.run { () throws(StoreError) in
+                try slot.write(besideStoreAt: scanner.directory, in: fileSystem)
+            }
+            slotSegment = place.segment
+        } catch {
+            // Where nothing may be written beside the store, compaction does not wait, and the next start has to be
+            // told that it takes over.
+            problem = "compaction does not wait for this shipper, and the next one has to take over: \(error)"
+        }
+    }
+
+    // MARK: Whole segments and checkpoints
+
+    private func shipWholes() async throws(ShipError) {
+        guard let scanner, let lead else { return }
+        while let next = sealed.first {
+            let segment = next.header.position.segment
+            let count = next.header.validByteCount
+            let bytes: [UInt8]
+            do throws(ShipError) {
+                bytes = try await calls.run { () throws(StoreError) in try scanner.bytes(of: segment, 0..<count) }
+            } catch {
+                // It was shipped in pieces, which stay.
+                sealed.removeFirst()
+                continue
+            }
+            guard bytes.count == count else {
+                sealed.removeFirst()
+                continue
+            }
+            var header = next.header
+            header.payloadByteCount = count
+            try await writeOnce(ShipKey.whole(lead.epoch, segment), header.object(bytes))
+            sealed.removeFirst()
+            scanner.letGo(before: min(sealed.first?.header.position.segment ?? .max, place.segment))
+        }
+    }
+
+    private func shipCheckpoint(isLast: Bool) async throws(ShipError) {
+        guard let scanner, let lead, isLast || loggedSinceCheckpoint >= options.checkpointLogBytes else { return }
+        guard let found = try await calls.run({ () throws(StoreError) in try scanner.newestCheckpoint() }),
+            found.number != checkpointNumber, found.end <= place.position, found.end > checkpointEnd ?? LogPosition(segment: 0, offset: 0),
+            let bytes = try await calls.run({ () throws(StoreError) in try scanner.checkpoint(found.number) })
+        else { return }
+        var header = ObjectHeader(
+            kind: .checkpoint, storeUUID: scanner.storeUUID, epoch: lead.epoch, position: found.end,
+            previousSequence: found.sequence, sequence: found.sequence, previousTime: found.timestampNanoseconds,
+            time: found.timestampNanoseconds, checksum: found.checksum)
+        header.payloadByteCount = bytes.count
+        try await writeOnce(ShipKey.checkpoint(lead.epoch, found.number), header.object(bytes))
+        checkpointEnd = found.end
+        checkpointNumber = found.number
+        loggedSinceCheckpoint = 0
+    }
+
+    /// Writes an object that nobody else writes, and that may be there from an attempt before.
+    private func writeOnce(_ key: String, _ bytes: [UInt8]) async throws(ShipError) {
+        let digest = ObjectDigest(of: bytes)
+        do throws(ObjectStoreError) {
+            try await write(key, bytes, digest, lead?.head.onlyWriter == true ? .always : .absent)
+        } catch {
+            guard case .preconditionFailed = error else { throw ShipError(error) }
+        }
+    }
+
+    // MARK: Collecting
+
+    private func collect() async throws(ShipError) {
+        guard let retention = options.retention, lead != nil else { return }
+        let now = options.clock()
+        if let collected, now - collected < Self.collectionNanoseconds { return }
+        collected = now
+        do throws(ShipError) {
+            _ = try await LogCollector(objects, retention: retention, clock: options.clock).collect()
+        } catch {
+            // The log goes on being shipped; space is lost, which somebody has to know.
+            problem = "nothing was collected: \(error)"
+        }
+    }
+}
+
+/// Bytes in memory, to be uploaded.
+struct BytesSource: ObjectSource {
+    let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    var size: Int64 { Int64(bytes.count) }
+
+    func read(_ range: Range<Int64>) async throws -> [UInt8] {
+        Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)])
+    }
+}
