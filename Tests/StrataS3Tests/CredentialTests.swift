@@ -270,7 +270,7 @@ struct CredentialRefreshTests {
     }
 
     @Test func whoeverWaitsMayGiveUpAndOthersGetThem() async throws {
-        let provider = Rotating(lifetime: 3600, delay: .milliseconds(300)) { 0 }
+        let provider = Rotating(lifetime: 3600, delay: .seconds(3)) { 0 }
         let cache = Self.cache(provider)
         let first = Task { try await cache.credentials() }
         let second = Task { try await cache.credentials().accessKeyID }
@@ -278,7 +278,7 @@ struct CredentialRefreshTests {
         first.cancel()
         let start = ContinuousClock.now
         await #expect(throws: ObjectStoreError.cancelled) { try await first.value }
-        #expect(start.duration(to: .now) < .milliseconds(200))
+        #expect(start.duration(to: .now) < .seconds(2))
         #expect(try await second.value == "K1")
     }
 

@@ -115,12 +115,12 @@ struct RetryTests {
 
     @Test func whatNeverWorksEndsAtTheDeadline() async throws {
         let server = MischievousServer { _ in .error(500, "InternalError") }
-        let store = try server.store(deadline: .seconds(2))
+        let store = try server.store(deadline: .seconds(3))
         let start = ContinuousClock.now
         let read = await failure { () async throws(ObjectStoreError) in try await store.get("key", range: nil) }
         guard case .unavailable = read else { throw read ?? .cancelled }
-        #expect(start.duration(to: .now) < .seconds(5))
-        #expect(server.calls.count > 2)
+        #expect(start.duration(to: .now) < .seconds(10))
+        #expect(server.calls.count > 1)
         await store.shutdown()
     }
 
