@@ -79,8 +79,10 @@ StrataManaged/ StrataMacrosTests
 StrataModelFile/ StrataModelTests
 StrataModelTool/ StrataModelTests
 StrataModelXML/ StrataModelTests
+StrataObjectStore/ StrataS3Tests
 StrataPortTool/ StrataSourceToolsTests
 StrataRuntime/ RuntimeAssumption|MethodOverrides|ObjectLifetime|LargeSave
+StrataS3/ StrataS3Tests
 StrataSchema/ KeyValue|UndoManager
 StrataSchema/Foundation/ KeyValue|UndoManager|StrataTests.Model|StrataTests.Predicate
 StrataSchema/Model/ StrataTests.Model

@@ -13,7 +13,8 @@ struct LimitedOrderTests {
     private static func filled(_ kind: StoreKind, _ random: inout SeededGenerator) throws -> TestStore {
         let (order, person) = (GraphModel.entity("Order"), GraphModel.entity("Person"))
         order.properties = [
-            GraphModel.attribute("number", .integer64AttributeType), GraphModel.attribute("title", .stringAttributeType),
+            GraphModel.attribute("number", .integer64AttributeType),
+            GraphModel.attribute("title", .stringAttributeType),
             GraphModel.attribute("size", .integer16AttributeType), GraphModel.attribute("price", .doubleAttributeType),
             GraphModel.relationship("person", to: person),
         ]
