@@ -74,6 +74,7 @@ let package = Package(
     ],
     traits: [
         .trait(name: "Combine", description: "Publishers of OpenCombine, and a module Combine that exports it."),
+        .trait(name: "S3", description: "Buckets s3://... of servers for the command strata, and an HTTP client for them."),
         .trait(name: "Macros", description: "The macros @Managed and @ManagedObject, and swift-syntax for them."),
     ],
     dependencies: [
@@ -389,6 +390,8 @@ if hasS3 {
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: settings))
+    package.targets.first { $0.name == "StrataCLI" }?.dependencies.append(
+        .target(name: "StrataS3", condition: .when(traits: ["S3"])))
 }
 
 if s3Only {
