@@ -1,9 +1,9 @@
 /// A bucket: named objects of bytes that are written whole, replaced under conditions, and listed in the order of their
 /// names.
 ///
-/// What Strata asks of S3's protocol and of nothing more, so that every server that keeps to conditional writes will do.
-/// `StrataS3` speaks to servers, ``DirectoryObjectStore`` keeps objects in files, and `StrataTestKit` has one that loses
-/// answers and objects on demand.
+/// What Strata asks of S3's protocol and of nothing more, so that every server that keeps to conditional writes will
+/// do. `StrataS3` speaks to servers, ``DirectoryObjectStore`` keeps objects in files, and `StrataTestKit` has one that
+/// loses answers and objects on demand.
 ///
 /// A key is UTF-8 of 1 to 1,024 bytes, relative to what the store was made for (a bucket and a prefix in it). Calls may
 /// be made from any task; a cancelled task's call throws ``ObjectStoreError/cancelled`` and may have been carried out.
@@ -27,8 +27,8 @@ public protocol ObjectStore: Sendable {
     /// of it (S3 and those that speak its protocol say so since 2020), and the bytes are durable.
     ///
     /// - Parameter digest: SHA-256 of the bytes; kept beside them and told by ``head(_:)``.
-    /// - Throws: ``ObjectStoreError/preconditionFailed(key:)`` if the condition does not hold. Implementations that sent
-    ///   the request more than once have settled by digest whether it was their own write that stood in the way.
+    /// - Throws: ``ObjectStoreError/preconditionFailed(key:)`` if the condition does not hold. Implementations that
+    ///   sent the request more than once have settled by digest whether it was their own write that stood in the way.
     func put(
         _ key: String, _ bytes: [UInt8], digest: ObjectDigest, if condition: PutCondition
     ) async throws(ObjectStoreError) -> ObjectInfo

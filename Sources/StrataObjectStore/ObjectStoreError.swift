@@ -16,7 +16,8 @@ public enum ObjectStoreError: Error, Sendable, Hashable {
     case unanswered(key: String, message: String)
     /// What the store answered is not what its protocol says, or not what was written: a digest or length that differs.
     case damaged(key: String, message: String)
-    /// The store cannot do what was asked: no such bucket, a key or length that it does not take, no conditional writes.
+    /// The store cannot do what was asked: no such bucket, a key or length that it does not take, no conditional
+    /// writes.
     case unsupported(key: String, message: String)
     /// The bytes that were to be uploaded could not be read.
     case source(key: String, message: String)
@@ -28,7 +29,8 @@ extension ObjectStoreError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .notFound(let key): "there is no object \(key)"
-        case .rangeNotSatisfiable(let key, let size): "the range lies behind the end of the object \(key) of \(size) bytes"
+        case .rangeNotSatisfiable(let key, let size):
+            "the range lies behind the end of the object \(key) of \(size) bytes"
         case .preconditionFailed(let key): "the object \(key) has been written by somebody else"
         case .denied(let key, let message): "access to the object \(key) was denied: \(message)"
         case .credentials(let message): "there are no valid credentials: \(message)"
