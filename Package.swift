@@ -35,6 +35,12 @@ let shipOnly = Context.environment["STRATA_TESTS"] == "ship"
 /// Whether StrataService is there. What the Makefile builds for other tests neither fetches nor builds its packages.
 let hasKit = kitOnly || Context.environment["STRATA_TESTS"] == nil
 
+/// `make test-s3` asks for the tests of StrataS3, and no others.
+let s3Only = Context.environment["STRATA_TESTS"] == "s3"
+
+/// Whether StrataS3 is there, with the HTTP client that nobody else is to fetch and build.
+let hasS3 = s3Only || Context.environment["STRATA_TESTS"] == nil
+
 /// Products of swift-syntax, which only the trait Macros asks for.
 func syntax(_ names: String...) -> [Target.Dependency] {
     (["SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftDiagnostics"] + names).map { name in
@@ -350,6 +356,50 @@ if kitOnly {
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
                 .product(name: "Configuration", package: "swift-configuration"),
+            ],
+            swiftSettings: settings))
+}
+
+if s3Only {
+    let needed: Set = [
+        "CStrataSupport", "StrataRuntime", "StrataSupport", "StrataIO", "StrataObjectStore", "StrataTestKit",
+    ]
+    package.products.removeAll()
+    package.targets.removeAll { !needed.contains($0.name) }
+}
+
+if hasS3 {
+    package.dependencies += [
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.36.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
+    ]
+    package.products.append(.library(name: "StrataS3", targets: ["StrataS3"]))
+    // Buckets of servers that speak S3's protocol.
+    package.targets.append(
+        .target(
+            name: "StrataS3",
+            dependencies: [
+                "StrataObjectStore", "StrataSupport",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
+            swiftSettings: settings))
+}
+
+if s3Only {
+    package.targets.append(
+        .testTarget(
+            name: "StrataS3Tests",
+            dependencies: [
+                "StrataS3", "StrataObjectStore", "StrataTestKit", "StrataSupport", "CStrataSupport",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             swiftSettings: settings))
 }

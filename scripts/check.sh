@@ -80,9 +80,10 @@ StrataManaged/ StrataMacrosTests
 StrataModelFile/ StrataModelTests
 StrataModelTool/ StrataModelTests
 StrataModelXML/ StrataModelTests
-StrataObjectStore/ StrataShipTests
+StrataObjectStore/ StrataShipTests|StrataS3Tests
 StrataPortTool/ StrataSourceToolsTests
 StrataRuntime/ RuntimeAssumption|MethodOverrides|ObjectLifetime|LargeSave
+StrataS3/ StrataS3Tests
 StrataSchema/ KeyValue|UndoManager
 StrataSchema/Foundation/ KeyValue|UndoManager|StrataTests.Model|StrataTests.Predicate
 StrataSchema/Model/ StrataTests.Model

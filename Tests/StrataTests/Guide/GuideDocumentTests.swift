@@ -46,7 +46,7 @@ import Testing
     private static let compiled: [[String]] = {
         let files = [
             "Tests/StrataTests/Guide/GuideLibrary.swift", "Tests/StrataTests/Guide/GuideTests.swift",
-            "Tests/StrataTests/Guide/ReferenceExampleTests.swift",
+            "Tests/StrataTests/Guide/ReferenceExampleTests.swift", "Tests/StrataTests/Guide/CookbookTests.swift",
             "Tests/StrataLogTests/Store/EngineExampleTests.swift",
             "Tests/StrataTransferTests/TransferExampleTests.swift",
             // What needs a plugin is compiled by an example.
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("docs/guide.md", 8), ("Sources/Strata/Strata.docc/TenMinutes.md", 8),
+        ("docs/guide.md", 8), ("docs/cookbook.md", 20), ("Sources/Strata/Strata.docc/TenMinutes.md", 8),
         ("Sources/Strata/Strata.docc/SavingAndConflicts.md", 2),
         ("Sources/Strata/Strata.docc/FetchingAndFaulting.md", 3), ("Sources/Strata/Strata.docc/Concurrency.md", 3),
         ("Sources/StrataSchema/StrataSchema.docc/StrataSchema.md", 1),

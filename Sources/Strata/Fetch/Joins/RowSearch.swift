@@ -28,6 +28,8 @@ struct RowSearch {
         var whole: CompiledPredicate?
         /// The index that gave the candidates.
         var choice: IndexChoice?
+        /// What gave them, if no index did.
+        var path = FetchExplanation.Path.semiJoin
         /// Whether conditions on members have been answered.
         var hasJoined = false
     }
@@ -61,26 +63,43 @@ struct RowSearch {
         _ compiled: CompiledPredicate, among: [ObjectRef]? = nil, _ predicate: NSPredicate? = nil
     ) throws -> Prepared {
         guard compiled.program.hasJoins else { return Prepared(predicate: compiled, candidates: among) }
-        var program = try answer(compiled.program, among: nil) { !$0.isToMany }
+        var program = compiled.program
         var prepared = Prepared(predicate: compiled, candidates: among)
+        let followedMaximum = followedMaximum(program)
+        if among == nil, followedMaximum > 0,
+            let found = try indexed(compiled, predicate, followedMaximum)
+        {
+            prepared.candidates = found.refs
+            prepared.choice = found.choice
+            program = found.choice.residual.program
+        }
+        program = try answer(program, among: prepared.candidates) { !$0.isToMany }
         if program.hasToManyJoins {
             prepared.hasJoined = true
             let maximum = rowCount / Self.rowsPerCandidate
-            if among == nil, SemiJoinUse.current != .members,
+            if prepared.candidates == nil, SemiJoinUse.current != .members,
                 let found = try indexed(CompiledPredicate(program: program, rest: compiled.rest), predicate, maximum)
             {
                 prepared.candidates = found.refs
                 prepared.choice = found.choice
                 program = found.choice.residual.program
             }
-            if prepared.candidates == nil, among == nil, SemiJoinUse.current != .members {
-                prepared.candidates = try referring(by: program, maximum)
+            if prepared.candidates == nil, SemiJoinUse.current != .members,
+                let found = try referring(by: program, Self.targetsMaximum, maximum)
+            {
+                prepared.candidates = found.refs
+                program = found.rest
             }
             if prepared.candidates == nil, SemiJoinUse.current == .owners {
                 let keys = try mappingErrors { () throws(StoreError) in try IntegerSet(keysOf: root, snapshot) }
                 prepared.candidates = try refs(keys)
             }
             program = try answerConditions(of: program, &prepared.candidates)
+        } else if prepared.candidates == nil, let found = try referring(by: program.simplified) {
+            prepared.whole = CompiledPredicate(program: program.simplified, rest: compiled.rest)
+            prepared.candidates = found.refs
+            prepared.path = .postings
+            program = found.rest
         }
         program = program.simplified
         prepared.predicate = CompiledPredicate(program: program, rest: compiled.rest)
@@ -138,17 +157,58 @@ struct RowSearch {
 
     /// Asking where so many objects lie takes longer than finding out which there are.
     private static let keysWorthAll = 16_384
-    /// The referrers of more targets than this are found by a scan.
+    /// The referrers of more targets than this are found by a scan of the members' columns.
     private static let targetsMaximum = 64
+    /// To find the referrers of a target takes as long as the scan of so many rows that asks who refers to one of some.
+    private static let rowsPerTarget = 256
+    /// To look at a referrer takes as long as that scan of so many rows.
+    private static let rowsPerReferrer = 32
+    /// What it takes to look at a row of an index, and at what it refers to, in nanoseconds.
+    private static let followingCost = 1_500.0
 
-    /// The objects that refer to one of a few others, as the program demands, by key; nil when it does not, or they are
-    /// many.
-    private func referring(by program: CompiledPredicate.Node, _ maximum: Int) throws -> [ObjectRef]? {
+    /// How many rows of an index are quicker to look at, with what they refer to, than everything that may be referred
+    /// to.
+    private func followedMaximum(_ program: CompiledPredicate.Node) -> Int {
+        let cost = toOneCost(program)
+        switch SemiJoinUse.current {
+        case .members: return 0
+        case .owners: return cost > 0 ? .max : 0
+        case .automatic: return Int(cost / Self.followingCost)
+        }
+    }
+
+    /// What finding the targets of to-one relationships takes that satisfy what the program asks of them, roughly in
+    /// nanoseconds.
+    private func toOneCost(_ node: CompiledPredicate.Node) -> Double {
+        switch node {
+        case .constant, .test, .computed, .interpreted: 0
+        case .join(let join): join.isToMany ? 0 : SemiJoinSearch(self, join).cost
+        case .not(let node): toOneCost(node)
+        case .all(let nodes), .any(let nodes): nodes.reduce(0) { $0 + toOneCost($1) }
+        }
+    }
+
+    /// The same where the other way is a scan for the referrers.
+    private func referring(
+        by program: CompiledPredicate.Node
+    ) throws -> (refs: [ObjectRef], rest: CompiledPredicate.Node)? {
+        switch SemiJoinUse.current {
+        case .members: nil
+        case .owners: try referring(by: program, .max, .max)
+        case .automatic: try referring(by: program, rowCount / Self.rowsPerTarget, rowCount / Self.rowsPerReferrer)
+        }
+    }
+
+    /// The objects that refer to one of a few others, as the program demands, by key, and what else it demands of them;
+    /// nil when it does not, or they are many.
+    private func referring(
+        by program: CompiledPredicate.Node, _ targetsMaximum: Int, _ maximum: Int
+    ) throws -> (refs: [ObjectRef], rest: CompiledPredicate.Node)? {
         var nodes = [program]
         if case .all(let parts) = program { nodes = parts }
-        for node in nodes {
+        for (index, node) in nodes.enumerated() {
             guard case .test(let test) = node, case .reference(let keys, false) = test.condition,
-                keys.count <= Self.targetsMaximum
+                keys.count <= targetsMaximum
             else { continue }
             let relationship = shape.relationships[shape.slots[test.slot].relationshipIndex]
             guard relationship.keepsPostings else { continue }
@@ -159,7 +219,10 @@ struct RowSearch {
             let found = try mappingErrors { () throws(StoreError) in
                 try referrers(handle.map.postings(shape, test.slot), targets, maximum)
             }
-            if let found { return found }
+            if let found {
+                nodes.remove(at: index)
+                return (found, .all(nodes))
+            }
         }
         return nil
     }

@@ -35,7 +35,7 @@ struct SemiJoinSearch {
     ///
     /// - Parameter among: the only owners that are asked, if they are known.
     func answer(among: [ObjectRef]?) throws -> CompiledPredicate.Node {
-        guard join.isToMany else { return try reference() }
+        guard join.isToMany else { return try reference(among: among) }
         if case .constant(false) = join.condition, case .some = join.test { return .constant(false) }
         let known = try among.flatMap { try links(from: $0) }
         switch join.test {
@@ -88,10 +88,11 @@ struct SemiJoinSearch {
 
     /// The targets are searched first. Without a target the condition is that on null; then those are looked for that
     /// do not satisfy it.
-    private func reference() throws -> CompiledPredicate.Node {
+    private func reference(among: [ObjectRef]?) throws -> CompiledPredicate.Node {
         let isNegated = join.condition.nullResult
         var keys: [Int64] = []
-        try members.scan(isNegated ? .not(join.condition) : join.condition, reading: []).run(
+        let targets = try among.flatMap { try referred(by: $0) }
+        try members.scan(isNegated ? .not(join.condition) : join.condition, reading: [], among: targets).run(
             .whole, owners.turn
         ) { rowGroup in
             var keys: [Int64] = []
@@ -104,6 +105,29 @@ struct SemiJoinSearch {
         if keys.isEmpty, !isNegated { return .constant(false) }
         let test = ColumnPredicate.Condition.reference(IntegerSet(keys), isNegated: isNegated)
         return .test(ColumnPredicate(slot: relationship.slot, kind: .toOne, condition: test))
+    }
+
+    /// What some owners refer to, by key; nil when it is quicker to ask all that there is.
+    private func referred(by refs: [ObjectRef]) throws -> [ObjectRef]? {
+        switch SemiJoinUse.current {
+        case .members: return nil
+        case .owners: break
+        case .automatic: if Double(refs.count) * Self.lookupCost > cost { return nil }
+        }
+        var targets: Set<ObjectRef> = []
+        let slot = relationship.slot
+        try run(owners.scan(.constant(true), reading: [slot], among: refs)) { rowGroup throws(StoreError) in
+            let columns = try Self.columns(rowGroup, slot)
+            var targets: [ObjectRef] = []
+            rowGroup.forEach { part, row, _ in
+                let target = columns[part].reference(row)
+                if !target.isNull { targets.append(target) }
+            }
+            return targets
+        } take: {
+            targets.formUnion($0)
+        }
+        return try members.existing(targets.sorted { $0.key < $1.key })
     }
 
     // MARK: From the owners

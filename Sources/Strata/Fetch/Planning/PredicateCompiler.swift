@@ -41,13 +41,36 @@ struct PredicateCompiler {
         parameters?.substituted(in: predicate) ?? predicate
     }
 
-    /// Cheap tests come first.
     private static func all(_ nodes: [CompiledPredicate.Node]) -> CompiledPredicate.Node {
-        switch nodes.count {
-        case 0: .constant(true)
-        case 1: nodes[0]
-        default: .all(nodes.sorted { $0.cost < $1.cost })
+        nodes.isEmpty ? .constant(true) : compound(nodes) { .all($0) }
+    }
+
+    private static func any(_ nodes: [CompiledPredicate.Node]) -> CompiledPredicate.Node {
+        compound(nodes) { .any($0) }
+    }
+
+    /// Cheap tests come first. What is asked of one to-one relationship's object is asked together, so that the objects
+    /// are gone through once.
+    private static func compound(
+        _ nodes: [CompiledPredicate.Node], _ make: ([CompiledPredicate.Node]) -> CompiledPredicate.Node
+    ) -> CompiledPredicate.Node {
+        var parts: [CompiledPredicate.Node] = []
+        var behind: [(relationship: RelationshipShape, conditions: [CompiledPredicate.Node])] = []
+        for node in nodes {
+            guard case .join(let join) = node, !join.isToMany else {
+                parts.append(node)
+                continue
+            }
+            if let known = behind.firstIndex(where: { $0.relationship === join.relationship }) {
+                behind[known].conditions.append(join.condition)
+            } else {
+                behind.append((join.relationship, [join.condition]))
+            }
         }
+        for (relationship, conditions) in behind {
+            parts.append(.join(SemiJoin(toOne: relationship, compound(conditions, make))))
+        }
+        return parts.count == 1 ? parts[0] : make(parts.sorted { $0.cost < $1.cost })
     }
 
     /// Nil for what the interpreter has to do, if only a part of it.
@@ -68,12 +91,11 @@ struct PredicateCompiler {
         case .whole(let predicate):
             guard let comparison = bound(predicate) as? NSComparisonPredicate else { return nil }
             if let node = memberAndOwner(comparison) { return node }
-            return try SemiJoinCompiler(self, comparison)?.node() ?? computed(comparison)
+            return try SemiJoinCompiler(self, comparison)?.node() ?? behindToOne(comparison) ?? computed(comparison)
         case .not(let part): return try node(part).map { .not($0) }
         case .all(let parts): return try nodes(parts).map { Self.all($0) }
         case .any(let parts):
-            guard let nodes = try nodes(parts) else { return nil }
-            return nodes.count == 1 ? nodes[0] : .any(nodes.sorted { $0.cost < $1.cost })
+            return try nodes(parts).map { Self.any($0) }
         }
     }
 
@@ -117,6 +139,13 @@ struct PredicateCompiler {
                 .join(SemiJoin(toOne: relationship(slot), $0))
             }
         }
+    }
+
+    /// What asks nothing but one to-one relationship's object, as a condition on that. Nil for anything else.
+    private func behindToOne(_ comparison: NSComparisonPredicate) throws -> CompiledPredicate.Node? {
+        guard let focus = PathFocus(comparison, shape), isWorthScanning(destination(focus.slot)) else { return nil }
+        let inner = PredicateCompiler(destination(focus.slot), handle, snapshot)
+        return try inner.node(focus.comparison).map { .join(SemiJoin(toOne: relationship(focus.slot), $0)) }
     }
 
     /// `ANY relationship.attribute > attribute`: whether the greatest of the members' values is greater than their

@@ -62,8 +62,9 @@ extension FetchExecutor {
             let control = control
             try scan.run(columns, .steady) { rowGroup in
                 var part = SortedRows(sorts, limit: limit, control)
+                let count = rowGroup.count
                 try part.add(rowGroup, bound: bound)
-                return (part, rowGroup.count)
+                return (part, count)
             } take: { (part: (rows: SortedRows, count: Int)) in
                 try rows.merge(part.rows)
                 report.statistics.rowsMatched += part.count

@@ -5,7 +5,7 @@ import StrataLog
 ///
 /// What is stored is boxed once, as the object that the dictionary holds: to box it in an existential, which Foundation
 /// takes out again, takes as long as everything else.
-final class RowProjection {
+struct RowProjection {
     private enum Source {
         /// An attribute of the row, or of the object behind some relationships.
         case stored(slot: Int, SlotKind, NSAttributeDescription?)
@@ -70,7 +70,7 @@ final class RowProjection {
     /// each.
     ///
     /// - Throws: the error of a row or a value that cannot be read; why the request should stop.
-    func dictionaries(_ refs: ArraySlice<ObjectRef>, _ pace: inout TurnPace) throws -> [NSDictionary] {
+    mutating func dictionaries(_ refs: ArraySlice<ObjectRef>, _ pace: inout TurnPace) throws -> [NSDictionary] {
         try columns?.compute(refs)
         var results: [NSDictionary] = []
         results.reserveCapacity(refs.count)
@@ -86,7 +86,9 @@ final class RowProjection {
     }
 
     /// - Parameter position: of the row among those that were computed together.
-    private func dictionary(_ row: Row, _ shape: EntityShape, _ position: Int) throws(StoreError) -> NSDictionary {
+    private mutating func dictionary(
+        _ row: Row, _ shape: EntityShape, _ position: Int
+    ) throws(StoreError) -> NSDictionary {
         keys.removeAll(keepingCapacity: true)
         objects.removeAll(keepingCapacity: true)
         for index in sources.indices {
@@ -117,7 +119,7 @@ final class RowProjection {
         }
     }
 
-    private func interpreted(
+    private mutating func interpreted(
         _ expression: NSExpression, _ type: NSAttributeType, _ row: Row, _ shape: EntityShape
     ) -> AnyObject? {
         let context = EvaluationContext(object: source(row, shape), bindings: nil)
@@ -128,7 +130,7 @@ final class RowProjection {
         ResultConversion.convert(value, to: type).map { $0 as AnyObject }
     }
 
-    private func source(_ row: Row, _ shape: EntityShape) -> RowSource {
+    private mutating func source(_ row: Row, _ shape: EntityShape) -> RowSource {
         let source = self.row ?? RowSource(scope, shape, row.block, row.index)
         self.row = source
         source.move(to: row.block, row.index, shape)
@@ -176,7 +178,7 @@ extension FetchExecutor {
             let refs = try plan.sorts.isEmpty ? window(refs(in: store, upTo: maximumMatches)) : sortedRefs(store)
         else { return nil }
         let scope = RowScope(store.handle, store.snapshot, control)
-        let projection = RowProjection(dictionaries.columns, plan.shape, scope)
+        var projection = RowProjection(dictionaries.columns, plan.shape, scope)
         var pace = TurnPace(turn, every: 64)
         var results: [NSDictionary] = []
         results.reserveCapacity(refs.count)

@@ -133,6 +133,13 @@ final class ScannedRowGroup {
         bits[index].forEach(in: 0..<parts[index].rowCount, body)
     }
 
+    /// Leaves out the matches of a part for which the test does not hold.
+    @inline(__always)
+    func filter(inPart index: Int, _ holds: (Int) -> Bool) {
+        let rows = bits[index]
+        rows.forEach(in: 0..<parts[index].rowCount) { if !holds($0) { rows.remove($0) } }
+    }
+
     /// What an expression gives for the matches of a part, also where values lie out of line.
     ///
     /// - Throws: `NotCompiled` when the values are too long to be held together, or not all of them of one kind.

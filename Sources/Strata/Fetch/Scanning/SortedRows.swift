@@ -41,8 +41,8 @@ struct SortedRows {
     mutating func add(_ rowGroup: ScannedRowGroup, bound: UInt64?) throws {
         var entries: [Entry] = []
         var bound = bound ?? .max
-        // Sorted now and then, so that few are kept when few are wanted.
-        let most = limit > Int.max / 4 ? Int.max : limit * 2 + 1_024
+        try leaveOutLateRows(of: rowGroup, &bound)
+        let most = mostKept
         parts = rowGroup.parts
         columns.reserveCapacity(parts.count * sorts.count)
         for part in parts.indices {
@@ -53,18 +53,59 @@ struct SortedRows {
             }
         }
         let first = sorts[0].order
+        // The last of as many as are wanted.
+        var last: Entry?
         try rowGroup.forEachRef { index, row, ref in
             let code = first.code(columns[index * sorts.count], row)
             if code > bound { return }
-            entries.append(Entry(code: code, ref: ref, part: Int32(index), row: Int32(row)))
+            let entry = Entry(code: code, ref: ref, part: Int32(index), row: Int32(row))
+            // Texts may all begin alike, and so have one code.
+            if let last, code == last.code, !precedes(entry, last) { return }
+            entries.append(entry)
             if entries.count >= most {
-                try shorten(&entries)
-                bound = min(bound, entries.last?.code ?? .max)
+                try control?.checkRead()
+                entries.keepFirst(limit) { precedes($0, $1) }
+                last = entries.last
+                bound = min(bound, last?.code ?? .max)
             }
         }
         try shorten(&entries)
         lists = [entries]
         forgetUnusedParts()
+    }
+
+    /// So many rows are kept before the first of them are selected, so that they are few when few are wanted.
+    private var mostKept: Int { limit > Int.max / 4 ? Int.max : limit * 2 + 1_024 }
+
+    /// Removes those rows from the matches that come too late by the first column alone, so that what the others are
+    /// computed of is looked up for no more than what may be wanted.
+    ///
+    /// - Parameter bound: codes behind it come too late; is lowered.
+    private func leaveOutLateRows(of rowGroup: ScannedRowGroup, _ bound: inout UInt64) throws {
+        guard limit > 0, limit < rowGroup.count, sorts.dropFirst().contains(where: { $0.expression.plainSlot == nil })
+        else {
+            return
+        }
+        let order = sorts[0].order
+        let firsts = try rowGroup.parts.indices.map { try rowGroup.column(sorts[0].expression, ofPart: $0) }
+        let most = mostKept
+        var codes: [UInt64] = []
+        func select() {
+            codes.keepFirst(limit, by: <)
+            if codes.count == limit { bound = min(bound, codes[limit - 1]) }
+        }
+        for part in firsts.indices {
+            rowGroup.forEachRow(inPart: part) { row in
+                let code = order.code(firsts[part].view, row)
+                if code > bound { return }
+                codes.append(code)
+                if codes.count >= most { select() }
+            }
+        }
+        select()
+        for part in firsts.indices {
+            rowGroup.filter(inPart: part) { order.code(firsts[part].view, $0) <= bound }
+        }
     }
 
     private func shorten(_ entries: inout [Entry]) throws {

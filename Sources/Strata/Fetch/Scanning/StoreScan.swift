@@ -95,7 +95,7 @@ struct StoreScan {
             scope.handle, scope.snapshot, prepared.predicate, root: search.root, plan.shape, entities: entities,
             reading: columns)
         if let candidates = prepared.candidates {
-            if let choice = prepared.choice { report.record(choice) } else { report.record(.semiJoin) }
+            if let choice = prepared.choice { report.record(choice) } else { report.record(prepared.path) }
             return scan.over(candidates, prepared.predicate)
         }
         return try usingIndex(prepared.predicate, .rows) { choice throws(StoreError) in

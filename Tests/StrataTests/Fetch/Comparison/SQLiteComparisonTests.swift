@@ -22,10 +22,13 @@ struct SQLiteComparisonTests {
             for number in 0..<Self.requests {
                 if number % 200 == 0 { try world.grow(&random) }
                 let condition = world.conditions.condition(&random)
-                switch random.below(6) {
-                case 0: try world.compareGroups(condition, &random)
-                case 1: try world.compareColumns(condition, &random)
-                default: try world.compareObjects(condition, &random)
+                let end = [SemiJoinUse.automatic, .members, .owners][random.below(3)]
+                try SemiJoinUse.$current.withValue(end) {
+                    switch random.below(6) {
+                    case 0: try world.compareGroups(condition, &random)
+                    case 1: try world.compareColumns(condition, &random)
+                    default: try world.compareObjects(condition, &random)
+                    }
                 }
                 compared += 1
             }

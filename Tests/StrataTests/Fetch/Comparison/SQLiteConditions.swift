@@ -133,6 +133,7 @@ struct SQLiteConditions {
     private func department(_ random: inout SeededGenerator) -> SQLiteCondition {
         func column(_ format: String, _ name: String) -> String { format.replacingOccurrences(of: "%@", with: name) }
         let place = random.below(departments.count)
+        if random.chance(0.3) { return ofDepartment(&random) }
         switch random.below(9) {
         case 0: return pair("department == nil", [], "p.department IS NULL")
         case 1: return pair("department == %@", [departments[place]], "p.department = \(place + 1)")
@@ -146,6 +147,42 @@ struct SQLiteConditions {
         case 6: return number("department.parent.rank", column(Self.chiefs, "rank"), &random)
         case 7: return text("department.parent.title", column(Self.chiefs, "title"), &random)
         default: return pair("department.parent != nil", [], "\(column(Self.departments, "d.parent")) IS NOT NULL")
+        }
+    }
+
+    /// What is computed of the department, and of the one above it.
+    private func ofDepartment(_ random: inout SeededGenerator) -> SQLiteCondition {
+        let (sign, value) = (comparison(&random), small(&random))
+        func own(_ name: String) -> String { Self.departments.replacingOccurrences(of: "%@", with: "d.\(name)") }
+        func chief(_ name: String) -> String { Self.chiefs.replacingOccurrences(of: "%@", with: name) }
+        switch random.below(7) {
+        case 0:
+            return pair(
+                "department.rank \(sign.format) department.parent.rank", [],
+                compared(own("rank"), sign.sql, chief("rank")))
+        case 1:
+            return pair(
+                "department.title \(sign.format) department.parent.title", [],
+                compared(own("title"), sign.sql, chief("title")))
+        case 2:
+            return pair(
+                "%@ \(sign.format) department.rank * 2", [value], compared("\(value)", sign.sql, "\(own("rank")) * 2"))
+        case 3:
+            let (low, high) = (small(&random), small(&random))
+            return pair(
+                "abs(department.rank - department.parent.rank) BETWEEN {%@, %@}", [low, high],
+                "abs(\(own("rank")) - \(chief("rank"))) BETWEEN \(low) AND \(high)")
+        case 4:
+            return pair(
+                "length(department.title) \(sign.format) %@", [value],
+                compared("length(replace(\(own("title")), '🙂', 'xx'))", sign.sql, "\(value)"))
+        case 5:
+            return pair(
+                "department.rank \(sign.format) age", [], compared(own("rank"), sign.sql, "p.age"))
+        default:
+            return pair(
+                "department.parent.rank + 1 \(sign.format) %@ OR department.rank == %@", [value, value],
+                "\(compared("\(chief("rank")) + 1", sign.sql, "\(value)")) OR \(own("rank")) = \(value)")
         }
     }
 
