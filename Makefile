@@ -42,7 +42,7 @@ RELEASE := --scratch-path .build-release -c release -Xswiftc -enable-testing $(F
 RELEASE_TESTS := $(RELEASE) --disable-testable-imports
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: docs help bootstrap demo install test test-command forget-times test-debug test-examples test-examples-debug test-examples-release test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz test-kit test-s3 test-library suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow bench-shapes bench-shipping count count-update mutants check test-address soak format lint clean
+.PHONY: docs help bootstrap demo install test test-command test-ship forget-times test-debug test-examples test-examples-debug test-examples-release test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz test-kit test-s3 test-library suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow bench-shapes bench-shipping count count-update mutants check test-address soak format lint clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,7 +59,7 @@ check: bootstrap ## Run the tests of the files that have changed
 
 # A release build is a thread of its own for minutes, in which the debug build and its tests have the other processor.
 test: bootstrap forget-times ## Run every test, and print how long each part took
-	@scripts/timed.sh 'in all' scripts/side-by-side.sh '$(MAKE) test-debug test-examples-debug test-kit test-library test-s3' \
+	@scripts/timed.sh 'in all' scripts/side-by-side.sh '$(MAKE) test-debug test-ship test-examples-debug test-kit test-library test-s3' \
 		'$(MAKE) test-examples-release test-sweep test-kill test-follow test-service test-fuzz'
 	@scripts/timed.sh -t
 
@@ -120,6 +120,10 @@ test-s3: bootstrap ## Test StrataS3 against servers that misbehave, and against 
 test-library: bootstrap ## Test the example LibraryService: serve 64 clients and be killed for SERVICE_SECONDS
 	$(call forget-plan,.build/debug.yaml)
 	STRATA_TESTS=kit SERVICE_SECONDS=$(SERVICE_SECONDS) scripts/timed.sh 'debug: LibraryService' $(SWIFT) test --package-path Examples/LibraryService $(DEBUG) $(TEST_FLAGS)
+
+test-ship: bootstrap ## Test shipping into buckets; STRATA_SHIP_RUNS and STRATA_SHIP_SWEEP (1 for every request) say how much
+	$(call forget-plan,.build/debug.yaml)
+	STRATA_TESTS=ship scripts/timed.sh 'debug: StrataShip' $(SWIFT) test $(DEBUG) $(TEST_FLAGS)
 
 test-command: bootstrap ## Run the tests of the command strata alone
 	$(call forget-plan,.build/debug.yaml)

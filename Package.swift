@@ -11,7 +11,7 @@ let settings: [SwiftSetting] = [
 /// `make test-sweep` asks for the tests that run in release, and no others: to optimise all of them takes minutes.
 let sweepsOnly = Context.environment["STRATA_TESTS"] == "sweeps"
 
-/// `make test-debug` leaves the engine's tests to `make test-sweep`.
+/// `make test-debug` leaves the engine's tests to `make test-sweep`, and those of shipping to `make test-ship`.
 let debugOnly = Context.environment["STRATA_TESTS"] == "debug"
 
 /// The mutants of the engine's conditions are built without all else, in a fraction of the time.
@@ -160,7 +160,8 @@ let package = Package(
         .target(
             name: "StrataTestKit",
             dependencies: [
-                "StrataIO", "StrataObjectStore", "StrataSupport", .product(name: "SystemPackage", package: "swift-system"),
+                "StrataIO", "StrataObjectStore", "StrataSupport",
+                .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .executableTarget(
@@ -284,7 +285,7 @@ if sweepsOnly {
 }
 
 if debugOnly {
-    package.targets.removeAll { $0.name == "StrataLogTests" }
+    package.targets.removeAll { ["StrataLogTests", "StrataShipTests"].contains($0.name) }
 }
 
 if randomOnly {

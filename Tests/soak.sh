@@ -3,8 +3,8 @@
 #
 #   Tests/soak.sh                         everything once
 #   STRATA_SOAK_HOURS=8 Tests/soak.sh     everything again and again, with new seeds, for eight hours
-#   Tests/soak.sh PART...                 sweeps, graph, random, plans, strings, fuzz, kills, follow, service, threads,
-#                                         macros or combine
+#   Tests/soak.sh PART...                 sweeps, graph, random, plans, strings, fuzz, ship, kills, follow, service,
+#                                         threads, macros or combine
 #
 # STRATA_SOAK_HOURS   begin no part after so many hours; every part is run at least once
 # STRATA_SEED         the first seed of the sweeps and of the random suites of the object graph, to repeat a run that failed
@@ -16,6 +16,7 @@
 # STRATA_PLANS        requests whose plans are compared with the interpreter and with SQLite (2 million)
 # STRATA_STRINGS      hostile predicate formats (10 million)
 # STRATA_FUZZ_SECONDS for each fuzz target (60)
+# STRATA_SHIP_RUNS    seeds of runs that ship, fork and take over (100); every request of a shipper fails in every way
 # STRATA_KILLS        processes to kill (3000)
 # STRATA_FOLLOW_SECONDS for the writer and the followers that are killed at random (300)
 # STRATA_SERVICE_SECONDS for the service of 64 clients that is killed every ten seconds (600)
@@ -26,7 +27,7 @@ swift=${SWIFT:-swift}
 # As the Makefile has it, so that what `make test` has built serves here, too.
 release_tests=("$swift" test -c release -Xswiftc -enable-testing --disable-testable-imports --scratch-path .build-release)
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(sweeps graph random plans strings fuzz kills follow service threads macros combine)
+[ ${#parts[@]} -gt 0 ] || parts=(sweeps graph random plans strings fuzz ship kills follow service threads macros combine)
 
 sweeps() {
     mkdir -p .build-release
@@ -34,6 +35,11 @@ sweeps() {
         --filter 'StrataLogTests\..*(Sweep|Schedule)|StrataTests\.MigrationSweepTests' | tee .build-release/sweeps.log
     awk '/crash sweep/ { for (i = 2; i <= NF; i++) if ($i ~ /^states/) n += $(i - 1) } END { printf "soak: %d crash states\n", n }' \
         .build-release/sweeps.log
+}
+
+ship() {
+    STRATA_TESTS=ship STRATA_SHIP_RUNS=${STRATA_SHIP_RUNS:-100} STRATA_SHIP_SWEEP=1 \
+        "$swift" test --scratch-path .build --filter 'ShipRunTests|ShipSweepTests'
 }
 
 graph() {

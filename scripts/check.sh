@@ -68,6 +68,7 @@ StrataLog/Past/ PastSnapshot|PastSchema
 StrataLog/Read/ CacheTests|CacheConcurrency|RowReader|StoredText|LiftingTests
 StrataLog/Recovery/ StrataLogTests.StoreTests|StoreRegression|HostileLog|DurableFiles|WrittenLog
 StrataLog/Salvage/ Salvage
+StrataLog/Ship/ StrataShipTests
 StrataLog/Snapshot/ StrataLogTests.StoreTests|StrataLogTests.ConcurrencyTests|PostingsTests
 StrataLog/Statistics/ StatsCommandTests
 StrataLog/Store/ StrataLogTests.StoreTests|StoreRegression|QuietCheckpoint|OrderedStore|StrataLogTests.ConcurrencyTests
@@ -79,7 +80,7 @@ StrataManaged/ StrataMacrosTests
 StrataModelFile/ StrataModelTests
 StrataModelTool/ StrataModelTests
 StrataModelXML/ StrataModelTests
-StrataObjectStore/ StrataS3Tests
+StrataObjectStore/ StrataShipTests|StrataS3Tests
 StrataPortTool/ StrataSourceToolsTests
 StrataRuntime/ RuntimeAssumption|MethodOverrides|ObjectLifetime|LargeSave
 StrataS3/ StrataS3Tests
@@ -89,6 +90,7 @@ StrataSchema/Model/ StrataTests.Model
 StrataSchema/Predicate/ StrataTests.Predicate|FormatTemplate|NullCondition
 StrataSchema/StrataSchema.docc/ GuideDocument|ReferenceExample
 StrataService/ StrataServiceTests
+StrataShip/ StrataShipTests
 StrataSourceTools/ StrataSourceToolsTests
 StrataSupport/ AdaptiveMutex|CacheConcurrency|ConcurrencyTests|EventTests
 StrataTestKit/ StrataIOTests

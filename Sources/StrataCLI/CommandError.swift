@@ -35,7 +35,8 @@ extension CommandError {
     static func reported(_ error: any Error) -> any Error {
         switch error {
         case let error as TransferError where error.isBrokenPipe: ExitCode.success
-        case is ShipError, is CocoaError, is StoreError, is PredicateFormatError, is ModelError, is TransferError: CommandError(error)
+        case is ShipError, is CocoaError, is StoreError, is PredicateFormatError, is ModelError, is TransferError:
+            CommandError(error)
         default: error
         }
     }

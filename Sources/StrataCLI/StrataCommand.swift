@@ -31,7 +31,8 @@ struct StrataCommand: AsyncParsableCommand {
             """,
         version: "strata (unreleased), reads and writes store formats 1 and 2",
         subcommands: [
-            Info.self, Schema.self, Stats.self, Verify.self, Backup.self, Ship.self, Restore.self, Compact.self, History.self, Diff.self,
+            Info.self, Schema.self, Stats.self, Verify.self, Backup.self, Ship.self, Restore.self, Compact.self,
+            History.self, Diff.self,
             Dump.self, Get.self,
             Query.self, Import.self, Export.self, Doctor.self, Shell.self,
         ])

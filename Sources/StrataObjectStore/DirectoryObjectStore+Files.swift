@@ -80,7 +80,9 @@ final class FileDescriptorBox: Sendable {
     func append(_ bytes: [UInt8]) throws(Errno) {
         var written = 0
         while written < bytes.count {
-            let result = bytes.withUnsafeBytes { write(number, $0.baseAddress.map { $0 + written }, bytes.count - written) }
+            let result = bytes.withUnsafeBytes {
+                write(number, $0.baseAddress.map { $0 + written }, bytes.count - written)
+            }
             if result < 0, errno == EINTR { continue }
             written += try check(result)
         }

@@ -12,9 +12,9 @@ import Darwin
 
 /// Objects as files under a directory: one file for each, with the object's bytes and nothing else.
 ///
-/// A key's parts between slashes are folders, and its last part is the file. Characters other than ASCII letters, digits,
-/// `-`, `_`, `~` and `.` are written as `%` and two hexadecimal digits, as is a `.` at the beginning of a part, so that
-/// no key leads out of the directory. Symbolic links are never followed, not even where a folder should be; the
+/// A key's parts between slashes are folders, and its last part is the file. Characters other than ASCII letters,
+/// digits, `-`, `_`, `~` and `.` are written as `%` and two hexadecimal digits, as is a `.` at the beginning of a part,
+/// so that no key leads out of the directory. Symbolic links are never followed, not even where a folder should be; the
 /// directory's own path may be one. Names that begin with a `.` are the store's own.
 ///
 /// Writes are atomic and durable: a file is written under another name, flushed, and renamed while `.lock` is locked,
@@ -235,7 +235,8 @@ public final class DirectoryObjectStore: ObjectStore {
                     throw ObjectStoreError.source(key: key, message: "\(error)")
                 }
                 guard bytes.count == Int(range.upperBound - range.lowerBound) else {
-                    throw ObjectStoreError.source(key: key, message: "its source gave \(bytes.count) bytes for \(range)")
+                    throw ObjectStoreError.source(
+                        key: key, message: "its source gave \(bytes.count) bytes for \(range)")
                 }
                 try await blocking(key) { () throws(ObjectStoreError) in
                     try Self.translating(key) { () throws(Errno) in try made.file.append(bytes) }

@@ -38,7 +38,8 @@ import Testing
                 ["restore", bucket, copy.path, "--at", "\(transaction)", "--dry-run", "-f", "json"], fixture)
             #expect((plan.json as? [String: Any])?["transaction"] as? Int == transaction, "\(plan.messages)")
             #expect(!FileManager.default.fileExists(atPath: copy.path))
-            let restored = try Self.run(["restore", bucket, copy.path, "--at", "\(transaction)", "-f", "json"], fixture)
+            let restored = try Self.run(
+                ["restore", bucket, copy.path, "--at", "\(transaction)", "-f", "json"], fixture)
             #expect(restored.code == 0, "\(restored.messages)")
             let report = try #require(restored.json as? [String: Any])
             #expect(report["transaction"] as? Int == transaction)
@@ -133,7 +134,8 @@ import Testing
         }
         #expect(try fixture.run("ship", bucket, "--once").code == 0)
         let later: [([String], String)] = [
-            (["restore", bucket, fixture.store.path], "already"), (["restore", bucket, copy.path, "--at", "4"], "last is 3"),
+            (["restore", bucket, fixture.store.path], "already"),
+            (["restore", bucket, copy.path, "--at", "4"], "last is 3"),
             (["restore", bucket, copy.path, "--at", "0"], "empty store"),
             (["restore", bucket, copy.path, "--at", "1999-01-01"], "oldest state there is that of transaction 1"),
         ]

@@ -9,7 +9,8 @@ import Testing
 @Suite struct DirectoryObjectStoreTests {
     /// A directory that goes with the test.
     final class Folder {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("strata-objects-\(UUID().uuidString)").path
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("strata-objects-\(UUID().uuidString)")
+            .path
 
         deinit {
             try? FileManager.default.removeItem(atPath: path)
@@ -26,7 +27,9 @@ import Testing
         return try await store.put(key, bytes, digest: ObjectDigest(of: bytes), if: condition)
     }
 
-    private static func text(_ store: any ObjectStore, _ key: String, _ range: Range<Int64>? = nil) async throws -> String {
+    private static func text(
+        _ store: any ObjectStore, _ key: String, _ range: Range<Int64>? = nil
+    ) async throws -> String {
         String(decoding: try await store.get(key, range: range).bytes, as: UTF8.self)
     }
 
@@ -101,7 +104,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "../outside", "a/../../outside", "/etc/passwd", "a//b", ".lock", ".new-1", "a/.", "..", ".", "-", "%41", "ä/ö", "a b",
+        "../outside", "a/../../outside", "/etc/passwd", "a//b", ".lock", ".new-1", "a/.", "..", ".", "-", "%41", "ä/ö",
+        "a b",
         "tab\tand\nnewline", "trailing/", "C:\\x", String(repeating: "x", count: 1024),
         String(repeating: "ü", count: 512), String(repeating: "a/", count: 512).dropLast() + "",
     ])

@@ -10,7 +10,7 @@ import Testing
 /// Runs at random with everything that happens to a store; then every transaction is restored and compared.
 @Suite struct ShipRunTests {
     /// Seeds of `make test`; more with STRATA_SHIP_RUNS.
-    static let seeds = Array(UInt64(0)..<UInt64(Effort.number("STRATA_SHIP_RUNS") ?? 6))
+    static let seeds = Array(UInt64(0)..<UInt64(Effort.number("STRATA_SHIP_RUNS") ?? 3))
 
     @Test(arguments: seeds) func everyTransactionIsRestored(seed: UInt64) async throws {
         var machine = try ShipMachine(seed: seed, durability: seed % 3 == 2 ? .os : .full)
@@ -19,7 +19,7 @@ import Testing
         var shipped: UInt64 = 0
         var shippedDigest: ObjectDigest?
         var random = SeededGenerator(seed: seed, stream: 7)
-        for step in 0..<90 {
+        for step in 0..<80 {
             switch random.below(20) {
             case 0..<11: try machine.save()
             case 11: try machine.save(2, textBytes: 20_000)

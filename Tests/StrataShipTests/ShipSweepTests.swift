@@ -21,6 +21,11 @@ import Testing
         .truncated, .staleList, .expiredCredentials, .denied,
     ]
 
+    /// The first request that fails: another one for each fault, so that a few runs meet all requests.
+    private static func first(_ fault: Fault, _ stride: Int) -> Int {
+        1 + (faults.firstIndex(of: fault) ?? 0) % stride
+    }
+
     /// Saves and ships some times; all from the same seed, so that the n-th request is the same one in every run.
     private static func work(
         _ machine: ShipMachine, _ shipper: LogShipper, rounds: Int, tries: Int, acknowledged: inout UInt64
@@ -67,8 +72,10 @@ import Testing
 
     @Test(arguments: faults) func aFailedRequestIsGotOver(fault: Fault) async throws {
         let rounds = 8
-        let stride = Effort.number("STRATA_SHIP_SWEEP") ?? 2
-        for number in Swift.stride(from: 1, through: try await Self.requests(rounds: rounds) + 4, by: stride) {
+        let stride = Effort.number("STRATA_SHIP_SWEEP") ?? 9
+        for number in Swift.stride(
+            from: Self.first(fault, stride), through: try await Self.requests(rounds: rounds) + 4, by: stride)
+        {
             let machine = try ShipMachine(seed: 11)
             let objects = SimulatedObjectStore()
             let client = objects.client()
@@ -93,8 +100,10 @@ import Testing
 
     @Test(arguments: faults) func aShipperThatDiesIsReplaced(fault: Fault) async throws {
         let rounds = 6
-        let stride = Effort.number("STRATA_SHIP_SWEEP") ?? 2
-        for number in Swift.stride(from: 1, through: try await Self.requests(rounds: rounds), by: stride) {
+        let stride = Effort.number("STRATA_SHIP_SWEEP") ?? 9
+        for number in Swift.stride(
+            from: Self.first(fault, stride), through: try await Self.requests(rounds: rounds), by: stride)
+        {
             let machine = try ShipMachine(seed: 11)
             let objects = SimulatedObjectStore()
             let client = objects.client()
@@ -124,8 +133,10 @@ import Testing
     @Test(arguments: [Fault.lostRequest, .lostAnswer, .delayed, .falsePrecondition])
     func aSleeperIsFenced(fault: Fault) async throws {
         let rounds = 6
-        let stride = Effort.number("STRATA_SHIP_SWEEP") ?? 2
-        for number in Swift.stride(from: 1, through: try await Self.requests(rounds: rounds), by: stride) {
+        let stride = Effort.number("STRATA_SHIP_SWEEP") ?? 9
+        for number in Swift.stride(
+            from: Self.first(fault, stride), through: try await Self.requests(rounds: rounds), by: stride)
+        {
             let machine = try ShipMachine(seed: 11)
             let objects = SimulatedObjectStore()
             let client = objects.client()
@@ -164,7 +175,7 @@ import Testing
     }
 
     /// Two shippers by mistake, over a bucket where anything may fail; and what each says it has shipped.
-    @Test(arguments: 0..<UInt64(Effort.number("STRATA_SHIP_RUNS") ?? 12))
+    @Test(arguments: 0..<UInt64(Effort.number("STRATA_SHIP_RUNS") ?? 4))
     func faultsAtRandom(seed: UInt64) async throws {
         var machine = try ShipMachine(seed: seed)
         let objects = SimulatedObjectStore()

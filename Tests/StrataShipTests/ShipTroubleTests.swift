@@ -22,7 +22,8 @@ import Testing
         }
     }
 
-    private static func shipped(_ saves: Int = 5, seed: UInt64 = 21) async throws -> (ShipMachine, SimulatedObjectStore) {
+    private static func shipped(_ saves: Int = 5, seed: UInt64 = 21) async throws -> (ShipMachine, SimulatedObjectStore)
+    {
         let machine = try ShipMachine(seed: seed)
         for _ in 0..<saves { try machine.save() }
         let objects = SimulatedObjectStore()
@@ -427,7 +428,8 @@ import Testing
         #expect(await Self.code { _ = try await LogRestorer(from: objects).plan(.time(time)) } == .notRestorable)
         let plan = try await LogRestorer(from: objects).plan(.time(try #require(machine.times[2])))
         #expect(plan.transaction?.sequence == 3)
-        #expect(try await LogRestorer(from: objects).plan(.time(try #require(machine.times[1]))).transaction?.sequence == 1)
+        #expect(
+            try await LogRestorer(from: objects).plan(.time(try #require(machine.times[1]))).transaction?.sequence == 1)
     }
 
     // MARK: Collecting
@@ -436,12 +438,12 @@ import Testing
         let machine = try ShipMachine(seed: 34)
         let objects = SimulatedObjectStore()
         let shipper = machine.shipper(objects) { $0.slotMaximumBytes = 1 << 30 }
-        var retention = ShipRetention(age: .seconds(150))
-        retention.grace = .seconds(50)
+        var retention = ShipRetention(age: .seconds(60))
+        retention.grace = .seconds(20)
         let collector = LogCollector(objects, retention: retention) { [clock = machine.clock] in clock.now.value }
         var floor: UInt64 = 0
         var removed = 0
-        for step in 0..<80 {
+        for step in 0..<60 {
             try machine.save(3, textBytes: 9_000)
             if step % 10 == 9 { try machine.store.compact() }
             try await shipper.shipOnce(withCheckpoint: step % 15 == 0)
@@ -475,8 +477,7 @@ import Testing
         }
         #expect(await Self.code { _ = try await ShipRestore.restore(objects, .transaction(1)) } == .notRestorable)
         // Whatever is kept is younger than what was asked for, or needed for that.
-        let end = try #require(machine.times[last])
-        _ = try await LogRestorer(from: objects).plan(.time(end - 150_000_000_000))
+        _ = try await LogRestorer(from: objects).plan(.time(machine.clock.now.value - 60_000_000_000))
         // Fences are never removed, and shippers go on.
         try machine.save()
         try await machine.shipper(objects).shipOnce()

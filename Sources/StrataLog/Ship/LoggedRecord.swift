@@ -28,7 +28,8 @@ package struct LoggedRecord: Sendable, Hashable {
     ///
     /// - Parameter bytes: of the segment, from `offset` on.
     /// - Returns: nil where there is no complete record.
-    /// - Throws: `.unsupportedFormat` for one that a later version wrote, `.corruption` for one that contradicts itself.
+    /// - Throws: `.unsupportedFormat` for one that a later version wrote, `.corruption` for one that contradicts
+    ///   itself.
     /// - Complexity: O(n) in the length of the body.
     package init?(
         _ bytes: UnsafeRawBufferPointer, storeUUID: StoreUUID, segment: UInt32, offset: Int

@@ -35,8 +35,8 @@ public struct LogCollector: Sendable {
 
     /// Removes what may go, and raises the floor.
     ///
-    /// - Throws: ``ShipError`` `.missing` if there is no log; `.store` for what is refused, such as a missing permission to
-    ///   delete.
+    /// - Throws: ``ShipError`` `.missing` if there is no log; `.store` for what is refused, such as a missing
+    ///   permission to delete.
     public func collect() async throws(ShipError) -> Report {
         guard let log = try await ShippedLog.read(objects) else { throw EpochLead.noLog(objects) }
         var report = Report()
@@ -118,7 +118,8 @@ public struct LogCollector: Sendable {
             if isServed {
                 doomed.append(ObjectInfo(key: key, size: checkpoint.byteCount, tag: "", digest: nil, modified: nil))
             } else if let header = try await ShippedLog.header(key, objects) {
-                isServed = header.position <= floor.place.position && log.contains(header.position, of: checkpoint.epoch)
+                isServed =
+                    header.position <= floor.place.position && log.contains(header.position, of: checkpoint.epoch)
             }
         }
         try await delete(doomed, &report)

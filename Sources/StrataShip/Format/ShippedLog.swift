@@ -236,7 +236,8 @@ package struct ShippedLog: Sendable {
                     if let limit {
                         // Where the next epoch begins somewhere else, the head is wrong.
                         throw ShipError(
-                            .damaged, "epoch \(epoch) ends before \(limit.segment)/\(limit.offset), where the next begins",
+                            .damaged,
+                            "epoch \(epoch) ends before \(limit.segment)/\(limit.offset), where the next begins",
                             key: key)
                     }
                     break
@@ -324,7 +325,8 @@ package struct ShippedLog: Sendable {
         _ header: ObjectHeader, _ key: String, _ epoch: UInt32, _ position: LogPosition
     ) throws(ShipError) {
         guard header.storeUUID == head.storeUUID, header.epoch == epoch, header.position == position else {
-            throw ShipError(.damaged, "an object is not the one that its name says: of another store, perhaps", key: key)
+            throw ShipError(
+                .damaged, "an object is not the one that its name says: of another store, perhaps", key: key)
         }
     }
 

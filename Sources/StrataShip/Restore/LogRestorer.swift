@@ -82,7 +82,8 @@ public struct LogRestorer: Sendable {
         }
         guard found == nil else {
             throw ShipError(
-                .exists, "there is something at \(path) already, and a restore takes the place of nothing: restore to another "
+                .exists,
+                "there is something at \(path) already, and a restore takes the place of nothing: restore to another "
                     + "path, or move it away")
         }
     }
@@ -207,7 +208,8 @@ private final class RestoreWork: Sendable {
                                 piece.segment, upTo: piece.byteCount, objects, note)
                             guard bytes.count == piece.byteCount else {
                                 throw ShipError(
-                                    .damaged, "segment \(piece.segment.number) has \(bytes.count) bytes and should have "
+                                    .damaged,
+                                    "segment \(piece.segment.number) has \(bytes.count) bytes and should have "
                                         + "\(piece.byteCount)")
                             }
                             let path = copy.appending(LogStore.segmentFileName(piece.segment.number))

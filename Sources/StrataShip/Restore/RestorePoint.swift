@@ -187,7 +187,8 @@ struct RestorePointFinder {
         if let floor = log.head.floor, place.position < floor.place.position {
             throw ShipError(
                 .notRestorable,
-                "that state lies before what \(objects.description) keeps, which begins with transaction \(floor.place.sequence)")
+                "that state lies before what \(objects.description) keeps, which begins with transaction \(floor.place.sequence)"
+            )
         }
         let holes = wanted.holes
         var pieces: [RestorePoint.Piece] = []

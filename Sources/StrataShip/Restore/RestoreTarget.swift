@@ -4,8 +4,8 @@ public enum RestoreTarget: Sendable, Hashable {
     case newest
     /// The one after a transaction.
     case transaction(UInt64)
-    /// The longest beginning of the log of which no record has a later time, in nanoseconds since 1970. Clocks that were
-    /// set back do not make it jump over what was written before.
+    /// The longest beginning of the log of which no record has a later time, in nanoseconds since 1970. Clocks that
+    /// were set back do not make it jump over what was written before.
     case time(Int64)
 }
 

@@ -51,7 +51,8 @@ struct EpochLead: Sendable {
             try await check(ended, scanner, line, calls, objects, options)
             guard let begun = try await lead.begin(ended.end, objects) else {
                 throw ShipError(
-                    .fenced, "another shipper has taken over while this one was about to. If it is not the one that is wanted, "
+                    .fenced,
+                    "another shipper has taken over while this one was about to. If it is not the one that is wanted, "
                         + "stop it, and start this one again", key: ShipKey.head)
             }
             return try await described(begun, ended, scanner.storeUUID, objects)
@@ -207,7 +208,8 @@ struct EpochLead: Sendable {
             // A piece that was on its way, a fence, or this one after all.
             guard let found = try await ShippedLog.read(objects) else { throw Self.noLog(objects) }
             guard found.head.epochs.last?.owner == owner else {
-                throw ShipError(.fenced, "another shipper has taken over while this one was about to", key: ShipKey.head)
+                throw ShipError(
+                    .fenced, "another shipper has taken over while this one was about to", key: ShipKey.head)
             }
             log = found
         }
@@ -268,11 +270,14 @@ struct EpochLead: Sendable {
 
     /// Looks whether the head is still there, and the epoch the newest.
     mutating func look(_ objects: any ObjectStore) async throws(ShipError) {
-        guard let info = try await asking({ () async throws(ObjectStoreError) in
-            try await objects.head(ShipKey.head)
-        }) else {
+        guard
+            let info = try await asking({ () async throws(ObjectStoreError) in
+                try await objects.head(ShipKey.head)
+            })
+        else {
             throw ShipError(
-                .missing, "the head of \(objects.description) is gone: the bucket was emptied, or a rule deletes from it. What was "
+                .missing,
+                "the head of \(objects.description) is gone: the bucket was emptied, or a rule deletes from it. What was "
                     + "shipped may be lost; ship to another prefix", key: ShipKey.head)
         }
         guard info.tag != tag else { return }

@@ -7,8 +7,9 @@ public import SystemPackage
 
 /// Ships a store's log into a bucket while the store is written: beside the writer, in its process or in another one.
 ///
-/// What is shipped has been acknowledged, or is about to be, and is durable on this machine. Nothing of it is in the way
-/// of a save. One shipper at a time writes a bucket: each that starts takes over from the one before, which then stops.
+/// What is shipped has been acknowledged, or is about to be, and is durable on this machine. Nothing of it is in the
+/// way of a save. One shipper at a time writes a bucket: each that starts takes over from the one before, which then
+/// stops.
 ///
 /// ```swift
 /// let shipper = try LogShipper(storeAt: "/data/library", to: DirectoryObjectStore("/backup/library"))
@@ -56,7 +57,8 @@ public final class LogShipper: Sendable {
         worker = ShipWorker(path, fileSystem, objects, options)
     }
 
-    /// A shipper in the process that writes the store. When another shipper takes over, the store refuses further saves.
+    /// A shipper in the process that writes the store. When another shipper takes over, the store refuses further
+    /// saves.
     public convenience init(
         _ log: LogStore, in fileSystem: any FileSystem = PosixFileSystem(), to objects: any ObjectStore,
         options: ShipOptions = ShipOptions()
@@ -249,4 +251,3 @@ public final class LogShipper: Sendable {
         shared.withLock { $0.isWoken = false }
     }
 }
-

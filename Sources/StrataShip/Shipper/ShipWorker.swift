@@ -377,7 +377,8 @@ actor ShipWorker {
     private func shipCheckpoint(isLast: Bool) async throws(ShipError) {
         guard let scanner, let lead, isLast || loggedSinceCheckpoint >= options.checkpointLogBytes else { return }
         guard let found = try await calls.run({ () throws(StoreError) in try scanner.newestCheckpoint() }),
-            found.number != checkpointNumber, found.end <= place.position, found.end > checkpointEnd ?? LogPosition(segment: 0, offset: 0),
+            found.number != checkpointNumber, found.end <= place.position,
+            found.end > checkpointEnd ?? LogPosition(segment: 0, offset: 0),
             let bytes = try await calls.run({ () throws(StoreError) in try scanner.checkpoint(found.number) })
         else { return }
         var header = ObjectHeader(

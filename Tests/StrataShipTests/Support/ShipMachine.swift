@@ -81,8 +81,9 @@ final class ShipMachine {
         var touched: Set<UInt64> = []
         let isThird = version == 2
         let (number, text, owner) = (isThird ? 3 : 0, isThird ? 0 : 1, 2)
-        for _ in 0..<(count ?? 1 + random.below(4)) {
-            let roll = random.below(10)
+        for index in 0..<(count ?? 1 + random.below(4)) {
+            // The first one always changes something.
+            let roll = index == 0 ? 0 : random.below(10)
             var bytes: [UInt8] = []
             let count = textBytes ?? random.below(3_000)
             bytes.reserveCapacity(count + 12)
@@ -109,7 +110,8 @@ final class ShipMachine {
                 continue
             }
             let key = keys[random.below(keys.count)]
-            guard !touched.contains(key), let row = try store.snapshot.row(ObjectRef(entity: ShipSchema.thing, key: key))
+            guard !touched.contains(key),
+                let row = try store.snapshot.row(ObjectRef(entity: ShipSchema.thing, key: key))
             else { continue }
             touched.insert(key)
             if roll < 9 {
