@@ -184,7 +184,7 @@ let package = Package(
         .target(
             name: "StrataShip",
             dependencies: [
-                "StrataObjectStore", "StrataLog", "StrataIO", "StrataSupport", "CStrataSupport",
+                "Strata", "StrataObjectStore", "StrataLog", "StrataIO", "StrataSupport", "CStrataSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
