@@ -6,7 +6,8 @@ import Testing
 
 /// The stores that need no server keep to what every store is held to.
 @Suite struct ConformanceTests {
-    @Test(arguments: ObjectStoreConformance.Check.allCases)
+    // It does not read a whole file for the digest of a part; DirectoryObjectStoreTests has its ranges.
+    @Test(arguments: ObjectStoreConformance.Check.allCases.filter { $0 != .ranges })
     func aDirectory(_ check: ObjectStoreConformance.Check) async throws {
         let folder = DirectoryObjectStoreTests.Folder()
         // An object cannot have the name of a folder.
