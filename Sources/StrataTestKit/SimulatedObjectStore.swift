@@ -224,7 +224,10 @@ public final class SimulatedObjectStore: ObjectStore {
     /// Counts a request and says what goes wrong with it.
     private func begin(_ kind: Request.Kind, _ key: String) throws(ObjectStoreError) -> Fault? {
         if Task.isCancelled { throw .cancelled }
-        guard key.utf8.count <= ObjectLimits.longestKey else { throw .unsupported(key: key, message: "too long a key") }
+        let isName = kind != .list && kind != .delete
+        guard key.utf8.count <= ObjectLimits.longestKey, !key.isEmpty || !isName else {
+            throw .unsupported(key: key, message: "a key has 1 to \(ObjectLimits.longestKey) bytes")
+        }
         let (fault, isPartitioned, isExpired) = own.withLock { client -> (Fault?, Bool, Bool) in
             client.counts.requests[kind, default: 0] += 1
             let fault = client.plan?(Request(number: client.counts.total, kind: kind, key: key))

@@ -59,7 +59,6 @@ struct RestorePointFinder {
         _ progress: @Sendable (Int64) -> Void = { _ in }
     ) async throws(ShipError) -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(min(limit, segment.byteCount))
         for part in segment.parts where part.range.lowerBound < limit {
             guard bytes.count == part.range.lowerBound, let object = try await ShippedLog.object(part.key, objects)
             else { throw gone(part.key) }
@@ -69,8 +68,14 @@ struct RestorePointFinder {
                 throw ShipError(.damaged, "an object is not the one that its name says", key: part.key)
             }
             let end = min(part.range.upperBound, limit) - part.offset
-            bytes += object.payload[(part.range.lowerBound - part.offset)..<end]
             progress(Int64(object.payload.count + ObjectHeader.byteCount))
+            if bytes.isEmpty, part.offset == 0 {
+                // Mostly the only one, and long: it is not copied.
+                bytes = object.payload
+                bytes.removeLast(bytes.count - end)
+            } else {
+                bytes += object.payload[(part.range.lowerBound - part.offset)..<end]
+            }
         }
         return bytes
     }
