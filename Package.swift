@@ -364,7 +364,8 @@ if kitOnly {
 
 if s3Only {
     let needed: Set = [
-        "CStrataSupport", "StrataRuntime", "StrataSupport", "StrataIO", "StrataObjectStore", "StrataTestKit",
+        "CLZ4", "CStrataSupport", "StrataRuntime", "StrataSupport", "StrataIO", "StrataLog", "StrataModelFile",
+        "StrataSchema", "Strata", "StrataObjectStore", "StrataShip", "StrataTestKit",
     ]
     package.products.removeAll()
     package.targets.removeAll { !needed.contains($0.name) }
@@ -401,7 +402,8 @@ if s3Only {
         .testTarget(
             name: "StrataS3Tests",
             dependencies: [
-                "StrataS3", "StrataObjectStore", "StrataTestKit", "StrataSupport", "CStrataSupport",
+                "StrataS3", "StrataObjectStore", "StrataShip", "Strata", "StrataTestKit",
+                .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],

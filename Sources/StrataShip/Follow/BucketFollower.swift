@@ -66,6 +66,14 @@ public final class BucketFollower: Sendable {
             await poller.run()
         }
         tasks.withLock { $0 = [polling] }
+        guard options.fetchesAhead else { return }
+        let fetching = Task.detached(executorPreference: FetchExecutor.shared) {
+            while !Task.isCancelled {
+                await log.fetchAhead()
+                try? await Task.sleep(for: options.longestPoll)
+            }
+        }
+        tasks.withLock { $0.append(fetching) }
     }
 
     deinit {

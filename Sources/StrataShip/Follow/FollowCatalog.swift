@@ -35,6 +35,8 @@ struct FollowCatalog: Sendable, Codable, Hashable {
     var headTag: String
     /// Ascending, and complete.
     var segments: [Segment]
+    /// Those that were among them. Snapshots of before go on reading them, as long as their objects are there.
+    var retired: [Segment] = []
     var checkpoints: [Checkpoint]
     /// The next piece's name.
     var epoch: UInt32
@@ -90,7 +92,18 @@ struct FollowCatalog: Sendable, Codable, Hashable {
 
     func segment(_ number: UInt32) -> Segment? {
         // Mostly the last.
-        segments.last { $0.number == number }
+        segments.last { $0.number == number } ?? retired.last { $0.number == number }
+    }
+
+    /// Whether another catalogue knows of more.
+    func isBehind(_ other: FollowCatalog) -> Bool {
+        (epoch, nextSegment, nextOffset) < (other.epoch, other.nextSegment, other.nextOffset)
+    }
+
+    /// Keeps what an earlier catalogue had and this one has not.
+    mutating func retain(_ before: FollowCatalog) {
+        let known = Set(segments.map(\.number))
+        retired = (before.retired + before.segments).filter { !known.contains($0.number) }
     }
 
     func checkpoint(_ number: UInt32) -> Checkpoint? { checkpoints.last { $0.number == number } }

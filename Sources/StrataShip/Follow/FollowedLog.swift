@@ -31,21 +31,29 @@ final class FollowedLog: Sendable {
 
     var catalog: FollowCatalog { state.withLock { $0.catalog } }
 
-    /// Takes over what the bucket has by now.
-    func replace(_ catalog: FollowCatalog) {
-        state.withLock { $0.catalog = catalog }
-        if let end = catalog.end { announcer.announce(end) }
+    /// Takes over what the bucket has by now, if that is not older than what is known.
+    private func replace(_ catalog: FollowCatalog) {
+        state.withLock { state in
+            guard !catalog.isBehind(state.catalog) else { return }
+            var catalog = catalog
+            catalog.retain(state.catalog)
+            state.catalog = catalog
+            if let end = catalog.end { announcer.announce(end) }
+        }
     }
 
-    /// Takes the next piece in.
+    /// Takes the next piece in. Does nothing if it has come in another way meanwhile.
     func add(_ header: ObjectHeader, _ payload: [UInt8], key: String) {
-        let catalog = state.withLock { state in
+        var grown = catalog
+        guard key == grown.nextKey else { return }
+        grown.add(header, key: key)
+        cachePiece(header, payload, grown)
+        state.withLock { state in
+            guard key == state.catalog.nextKey else { return }
             state.catalog.add(header, key: key)
-            return state.catalog
+            // Under the lock, so that nobody tells of less later. Whoever is told finds it in the catalogue.
+            if let end = state.catalog.end { announcer.announce(end) }
         }
-        cachePiece(header, payload, catalog)
-        // Who is told of it finds it in the catalogue.
-        if let end = catalog.end { announcer.announce(end) }
     }
 
     func noteContact() {
@@ -308,16 +316,28 @@ final class FollowedLog: Sendable {
         return missing
     }
 
-    /// Fetches what is missing, if all of it has room. Returns whether it came to an end.
-    func fetchAhead() async -> Bool {
+    /// Fetches what is missing, a few chunks at once, if all of the log has room. Stops at the first failure.
+    func fetchAhead() async {
         let catalog = catalog
-        guard catalog.byteCount + catalog.segments.count * 32 <= cache.budgetBytes else { return true }
-        var isDone = true
-        for (source, index) in missing(catalog) {
-            if Task.isCancelled { return false }
-            if case .failure = await fetchOnce(source, index) { isDone = false }
+        guard catalog.byteCount + catalog.segments.count * 32 <= cache.budgetBytes else { return }
+        let missing = missing(catalog)
+        await withTaskGroup(of: Bool.self) { group in
+            var next = 0
+            func add() {
+                guard next < missing.count, !Task.isCancelled else { return }
+                let (source, index) = missing[next]
+                next += 1
+                group.addTask {
+                    if case .success = await self.fetchOnce(source, index) { return true }
+                    return false
+                }
+            }
+            for _ in 0..<4 { add() }
+            while let isDone = await group.next() {
+                guard isDone else { return }
+                add()
+            }
         }
-        return isDone
     }
 
     /// Writes to the cache what is only in memory.

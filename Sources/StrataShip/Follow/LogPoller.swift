@@ -7,7 +7,6 @@ struct LogPoller {
     private let options: FollowOptions
     /// Polls without anything new, one after the other.
     private var idlePolls = 0
-    private var hasFetchedAhead = false
     private var lastWrite = ContinuousClock.now
     private var isWritten = false
 
@@ -34,9 +33,7 @@ struct LogPoller {
             idlePolls = isNew ? 0 : idlePolls + 1
             if isNew {
                 isWritten = false
-                hasFetchedAhead = false
             } else {
-                if options.fetchesAhead, !hasFetchedAhead { hasFetchedAhead = await log.fetchAhead() }
                 write()
                 try? await Task.sleep(for: pause)
             }
@@ -73,7 +70,7 @@ struct LogPoller {
             return log.catalog.nextKey != key
         case .piece where header.isGap:
             try await log.reload()
-            return true
+            return log.catalog.nextKey != key
         case .piece:
             guard header.storeUUID == catalog.storeUUID, header.epoch == catalog.epoch,
                 header.position == LogPosition(segment: catalog.nextSegment, offset: catalog.nextOffset)

@@ -50,6 +50,7 @@ final class Following {
             try await Task.sleep(for: .milliseconds(2))
         }
         try store.refresh()
+        #expect(store.snapshot.sequence == sequence)
         return try ShipSchema.digest(store)
     }
 
