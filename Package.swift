@@ -74,6 +74,7 @@ let package = Package(
     ],
     traits: [
         .trait(name: "Combine", description: "Publishers of OpenCombine, and a module Combine that exports it."),
+        .trait(name: "S3", description: "Buckets s3://... of servers for the command strata, and an HTTP client for them."),
         .trait(name: "Macros", description: "The macros @Managed and @ManagedObject, and swift-syntax for them."),
     ],
     dependencies: [
@@ -183,7 +184,7 @@ let package = Package(
         .target(
             name: "StrataShip",
             dependencies: [
-                "StrataObjectStore", "StrataLog", "StrataIO", "StrataSupport", "CStrataSupport",
+                "Strata", "StrataObjectStore", "StrataLog", "StrataIO", "StrataSupport", "CStrataSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
@@ -334,7 +335,7 @@ if hasKit {
         .target(
             name: "StrataService",
             dependencies: [
-                "Strata", "StrataSupport",
+                "Strata", "StrataShip", "StrataSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
@@ -350,7 +351,8 @@ if kitOnly {
         .testTarget(
             name: "StrataServiceTests",
             dependencies: [
-                "StrataService", "Strata", "StrataSchema", "StrataSupport", "StrataTestKit", "CoreData",
+                "StrataService", "Strata", "StrataShip", "StrataObjectStore", "StrataSchema", "StrataSupport",
+                "StrataTestKit", "CoreData",
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
@@ -362,7 +364,8 @@ if kitOnly {
 
 if s3Only {
     let needed: Set = [
-        "CStrataSupport", "StrataRuntime", "StrataSupport", "StrataIO", "StrataObjectStore", "StrataTestKit",
+        "CLZ4", "CStrataSupport", "StrataRuntime", "StrataSupport", "StrataIO", "StrataLog", "StrataModelFile",
+        "StrataSchema", "Strata", "StrataObjectStore", "StrataShip", "StrataTestKit",
     ]
     package.products.removeAll()
     package.targets.removeAll { !needed.contains($0.name) }
@@ -390,6 +393,8 @@ if hasS3 {
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: settings))
+    package.targets.first { $0.name == "StrataCLI" }?.dependencies.append(
+        .target(name: "StrataS3", condition: .when(traits: ["S3"])))
 }
 
 if s3Only {
@@ -397,7 +402,8 @@ if s3Only {
         .testTarget(
             name: "StrataS3Tests",
             dependencies: [
-                "StrataS3", "StrataObjectStore", "StrataTestKit", "StrataSupport", "CStrataSupport",
+                "StrataS3", "StrataObjectStore", "StrataShip", "Strata", "StrataTestKit",
+                .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],

@@ -2,10 +2,14 @@ import Foundation
 import StrataObjectStore
 import SystemPackage
 
+#if S3
+    import StrataS3
+#endif
+
 /// Where objects are kept, as it is written on the command line.
 enum BucketURL {
     /// For help.
-    static let help = "Where the log is kept: file:///directory."
+    static let help = "Where the log is kept: file:///directory, s3://bucket/prefix?region=...&endpoint=..."
 
     /// The object store that a URL names. This is the one place that knows of kinds of stores.
     ///
@@ -25,10 +29,17 @@ enum BucketURL {
                 throw CommandError("\(error)")
             }
         case "s3":
-            throw CommandError(
-                "this build of the command has no S3: programs ship to it with the library StrataS3; from here, ship to "
-                    + "file:///directory")
-        default: throw CommandError("\(scheme): is no kind of bucket: write file:///directory")
+            #if S3
+                do throws(S3ConfigurationError) {
+                    return try S3ObjectStore(url: text)
+                } catch {
+                    throw CommandError("\(error)")
+                }
+            #else
+                throw CommandError(
+                    "this build of the command has no S3: build it with --traits S3, as make install does")
+            #endif
+        default: throw CommandError("\(scheme): is no kind of bucket: write file:///directory or s3://bucket/prefix")
         }
     }
 }

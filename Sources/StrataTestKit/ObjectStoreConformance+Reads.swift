@@ -46,7 +46,9 @@ extension ObjectStoreConformance {
                 found.bytes == Array(bytes[Int(part.lowerBound)..<Int(min(part.upperBound, 10_000))]),
                 "\(part) gave \(found.bytes.count) other bytes")
             try expect(found.info.size == 10_000, "\(part) says that the object has \(found.info.size) bytes")
-            try expect(found.info.digest == ObjectDigest(of: bytes), "\(part) says another digest")
+            // A store may have to read all of the object to know it.
+            let digest = found.info.digest
+            try expect(digest == nil || digest == ObjectDigest(of: bytes), "\(part) says another digest")
         }
         for part in [10_000..<10_001, 20_000..<30_000] as [Range<Int64>] {
             let found = try await error("\(part)") { () async throws(ObjectStoreError) in

@@ -61,6 +61,15 @@ struct TailPage: Sendable {
         return tail
     }
 
+    /// Gives the page its name, if it has none: from now on it means something.
+    func begin(at end: LogPosition) {
+        guard page.load(Word.name) != name else { return }
+        page.store(Word.writer, page.load(Word.writer) &+ 1)
+        page.store(Word.end, end.word)
+        page.store(Word.name, name)
+        signal()
+    }
+
     /// Says that everything up to a position counts: it has been acknowledged, or is about to be.
     ///
     /// - Complexity: O(1); a system call only when somebody waits.

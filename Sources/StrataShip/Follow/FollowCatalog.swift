@@ -1,0 +1,145 @@
+internal import Foundation
+internal import StrataLog
+internal import StrataObjectStore
+
+/// Which bytes of a log are in which objects of a bucket, and how far they may be read. Written into the cache, too, so
+/// that what lies there can be read without the bucket.
+struct FollowCatalog: Sendable, Codable, Hashable {
+    struct Part: Sendable, Codable, Hashable {
+        var key: String
+        /// Where the object's bytes begin in the segment.
+        var offset: Int
+        var byteCount: Int
+        /// What of the segment is read from it.
+        var lower: Int
+        var upper: Int
+        var epoch: UInt32
+    }
+
+    struct Segment: Sendable, Codable, Hashable {
+        var number: UInt32
+        /// One behind the other from offset 0.
+        var parts: [Part]
+        var end: Int { parts.last?.upper ?? 0 }
+    }
+
+    struct Checkpoint: Sendable, Codable, Hashable {
+        var number: UInt32
+        var epoch: UInt32
+        var byteCount: Int
+        var key: String { ShipKey.checkpoint(epoch, number) }
+    }
+
+    var storeHigh: UInt64
+    var storeLow: UInt64
+    var headTag: String
+    /// Ascending, and complete.
+    var segments: [Segment]
+    /// Those that were among them. Snapshots of before go on reading them, as long as their objects are there.
+    var retired: [Segment] = []
+    var checkpoints: [Checkpoint]
+    /// The next piece's name.
+    var epoch: UInt32
+    var nextSegment: UInt32
+    var nextOffset: Int
+    /// The last transaction, and the latest time of any record.
+    var sequence: UInt64
+    var time: Int64
+
+    init(_ log: ShippedLog) {
+        storeHigh = log.head.storeUUID.high
+        storeLow = log.head.storeUUID.low
+        headTag = log.headTag
+        segments = log.segments.filter { $0.isComplete && !$0.parts.isEmpty }.map { segment in
+            Segment(
+                number: segment.number,
+                parts: segment.parts.map { part in
+                    Part(
+                        key: part.key, offset: part.offset, byteCount: part.byteCount, lower: part.range.lowerBound,
+                        upper: part.range.upperBound, epoch: Self.epoch(of: part.key))
+                })
+        }
+        checkpoints = log.checkpoints.compactMap { found in
+            let byteCount = Int(found.byteCount) - ObjectHeader.byteCount
+            return byteCount > 0 ? Checkpoint(number: found.number, epoch: found.epoch, byteCount: byteCount) : nil
+        }
+        // Numbers of checkpoints go on from one epoch to the next. Of two with one number, the later counts.
+        var newest: [UInt32: Checkpoint] = [:]
+        for checkpoint in checkpoints { newest[checkpoint.number] = checkpoint }
+        checkpoints = newest.values.sorted { $0.number < $1.number }
+        epoch = log.epoch
+        nextSegment = log.next.segment
+        nextOffset = log.next.offset
+        sequence = log.end.sequence
+        time = log.end.time
+    }
+
+    private static func epoch(of key: String) -> UInt32 {
+        switch ShipKey.parse(key) {
+        case .piece(let epoch, _, _), .whole(let epoch, _), .checkpoint(let epoch, _): epoch
+        case nil: 0
+        }
+    }
+
+    var storeUUID: StoreUUID { StoreUUID(high: storeHigh, low: storeLow) }
+    var nextKey: String { ShipKey.piece(epoch, nextSegment, nextOffset) }
+
+    /// How far the log may be read; nil where nothing of it is there. Behind a sealed segment whose successor has not
+    /// come, that segment's end.
+    var end: LogPosition? { segments.last.map { LogPosition(segment: $0.number, offset: $0.end) } }
+
+    var byteCount: Int { segments.reduce(0) { $0 + $1.end } + checkpoints.reduce(0) { $0 + $1.byteCount } }
+
+    func segment(_ number: UInt32) -> Segment? {
+        // Mostly the last.
+        segments.last { $0.number == number } ?? retired.last { $0.number == number }
+    }
+
+    /// Whether another catalogue knows of more.
+    func isBehind(_ other: FollowCatalog) -> Bool {
+        (epoch, nextSegment, nextOffset) < (other.epoch, other.nextSegment, other.nextOffset)
+    }
+
+    /// Keeps what an earlier catalogue had and this one has not.
+    mutating func retain(_ before: FollowCatalog) {
+        let known = Set(segments.map(\.number))
+        retired = (before.retired + before.segments).filter { !known.contains($0.number) }
+    }
+
+    func checkpoint(_ number: UInt32) -> Checkpoint? { checkpoints.last { $0.number == number } }
+
+    /// Takes the next piece in.
+    mutating func add(_ header: ObjectHeader, key: String) {
+        let part = Part(
+            key: key, offset: header.position.offset, byteCount: header.payloadByteCount,
+            lower: header.position.offset, upper: header.end.offset, epoch: header.epoch)
+        if header.payloadByteCount > 0 {
+            if let last = segments.last, last.number == header.position.segment, last.end == part.lower {
+                segments[segments.count - 1].parts.append(part)
+            } else if part.lower == 0 {
+                segments.append(Segment(number: header.position.segment, parts: [part]))
+            }
+        }
+        nextSegment = header.next.segment
+        nextOffset = header.next.offset
+        sequence = max(sequence, header.sequence)
+        time = max(time, header.time)
+    }
+
+    // MARK: In the cache
+
+    func encoded() -> [UInt8] {
+        guard let line = try? JSONEncoder().encode(self) else { return [] }
+        return Array(line) + Array("\n\(ObjectDigest(of: Array(line)).hexadecimal)\n".utf8)
+    }
+
+    /// Nil for what was not written whole, or by another version.
+    init?(_ bytes: [UInt8]) {
+        let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+        guard lines.count == 3, lines[2].isEmpty,
+            ObjectDigest(of: Array(lines[0])).hexadecimal == String(decoding: lines[1], as: UTF8.self),
+            let found = try? JSONDecoder().decode(FollowCatalog.self, from: Data(lines[0]))
+        else { return nil }
+        self = found
+    }
+}

@@ -1,0 +1,345 @@
+internal import StrataIO
+internal import StrataLog
+internal import StrataObjectStore
+internal import Synchronization
+internal import SystemPackage
+
+/// A log in a bucket, read through a cache: what the files of a follower's store stand on.
+final class FollowedLog: Sendable {
+    private struct State {
+        var catalog: FollowCatalog
+        var lastContact: ContinuousClock.Instant?
+        var error: ShipError?
+        /// Chunks that are being fetched, and who else waits for them.
+        var fetching: [ChunkCache.Key: Task<Result<[UInt8], ShipError>, Never>] = [:]
+    }
+
+    let objects: any ObjectStore
+    let cache: ChunkCache
+    /// In place of the page that a writer would share.
+    let page = SharedPage(name: 1)
+    private let announcer: TailAnnouncer
+    private let state: Mutex<State>
+
+    init(_ objects: any ObjectStore, _ cache: ChunkCache, _ catalog: FollowCatalog, isContacted: Bool) {
+        self.objects = objects
+        self.cache = cache
+        announcer = TailAnnouncer(page, storeUUID: catalog.storeUUID)
+        state = Mutex(State(catalog: catalog, lastContact: isContacted ? .now : nil))
+        if let end = catalog.end { announcer.announce(end) }
+    }
+
+    var catalog: FollowCatalog { state.withLock { $0.catalog } }
+
+    /// Takes over what the bucket has by now, if that is not older than what is known.
+    private func replace(_ catalog: FollowCatalog) {
+        state.withLock { state in
+            guard !catalog.isBehind(state.catalog) else { return }
+            var catalog = catalog
+            catalog.retain(state.catalog)
+            state.catalog = catalog
+            if let end = catalog.end { announcer.announce(end) }
+        }
+    }
+
+    /// Takes the next piece in. Does nothing if it has come in another way meanwhile.
+    func add(_ header: ObjectHeader, _ payload: [UInt8], key: String) {
+        var grown = catalog
+        guard key == grown.nextKey else { return }
+        grown.add(header, key: key)
+        cachePiece(header, payload, grown)
+        state.withLock { state in
+            guard key == state.catalog.nextKey else { return }
+            state.catalog.add(header, key: key)
+            // Under the lock, so that nobody tells of less later. Whoever is told finds it in the catalogue.
+            if let end = state.catalog.end { announcer.announce(end) }
+        }
+    }
+
+    func noteContact() {
+        state.withLock { state in
+            state.lastContact = .now
+            state.error = nil
+        }
+    }
+
+    func note(_ error: ShipError) { state.withLock { $0.error = error } }
+
+    var status: FollowStatus {
+        let (catalog, contact, error) = state.withLock { ($0.catalog, $0.lastContact, $0.error) }
+        return FollowStatus(
+            sequence: catalog.sequence, time: catalog.time, age: contact.map { $0.duration(to: .now) }, error: error,
+            cachedBytes: cache.byteCount, shippedBytes: catalog.byteCount,
+            isWhollyCached: missing(catalog).isEmpty)
+    }
+
+    // MARK: Reading
+
+    /// Something that is read as a file.
+    enum Source: Hashable, Sendable {
+        case segment(UInt32)
+        case checkpoint(UInt32)
+    }
+
+    func byteCount(_ source: Source) -> Int? {
+        let catalog = catalog
+        switch source {
+        case .segment(let number): return catalog.segment(number)?.end
+        case .checkpoint(let number): return catalog.checkpoint(number)?.byteCount
+        }
+    }
+
+    /// The parts that a file consists of at the moment.
+    private func parts(_ source: Source, _ catalog: FollowCatalog) -> [FollowCatalog.Part]? {
+        switch source {
+        case .segment(let number):
+            return catalog.segment(number)?.parts
+        case .checkpoint(let number):
+            return catalog.checkpoint(number).map {
+                [
+                    FollowCatalog.Part(
+                        key: $0.key, offset: 0, byteCount: $0.byteCount, lower: 0, upper: $0.byteCount, epoch: $0.epoch)
+                ]
+            }
+        }
+    }
+
+    /// One chunk of a file: its key, and where in the file it lies now.
+    private struct Chunk {
+        var key: ChunkCache.Key
+        var range: Range<Int>
+        var parts: [FollowCatalog.Part]
+        /// Whether nothing will be added to it.
+        var isWhole: Bool
+    }
+
+    private func chunk(_ source: Source, _ index: Int, _ catalog: FollowCatalog) -> Chunk? {
+        guard let all = parts(source, catalog), let end = all.last?.upper else { return nil }
+        let lower = index * ChunkCache.chunkBytes
+        let full = lower + ChunkCache.chunkBytes
+        guard lower < end else { return nil }
+        let range = lower..<min(full, end)
+        let parts = all.filter { $0.lower < range.upperBound && $0.upper > range.lowerBound }
+        // A chunk in which one epoch takes over from another is of the later one.
+        let epoch = parts.map(\.epoch).max() ?? 0
+        let isLast = source == .segment(catalog.segments.last?.number ?? 0)
+        switch source {
+        case .segment(let number):
+            return Chunk(
+                key: .init(kind: .segment, epoch: epoch, number: number, chunk: UInt32(index)), range: range,
+                parts: parts, isWhole: end >= full || !isLast)
+        case .checkpoint(let number):
+            return Chunk(
+                key: .init(kind: .checkpoint, epoch: epoch, number: number, chunk: UInt32(index)), range: range,
+                parts: parts, isWhole: true)
+        }
+    }
+
+    /// Bytes of a file from an offset on to the end of the chunk that it lies in; none at the file's end. Blocks until
+    /// they are there.
+    func bytes(_ source: Source, from offset: Int) throws(ShipError) -> ArraySlice<UInt8> {
+        let index = offset / ChunkCache.chunkBytes
+        guard let chunk = chunk(source, index, catalog), offset < chunk.range.upperBound else { return [] }
+        let within = offset - chunk.range.lowerBound
+        if let found = cache.bytes(chunk.key, atLeast: chunk.range.count) { return found[within..<chunk.range.count] }
+        let found = try FetchExecutor.wait { await self.fetchOnce(source, index) }.get()
+        guard found.count > within else { return [] }
+        return found[within...]
+    }
+
+    /// Fetches a chunk; all who want it at once wait for one request.
+    func fetchOnce(_ source: Source, _ index: Int) async -> Result<[UInt8], ShipError> {
+        guard let chunk = chunk(source, index, catalog) else {
+            return .failure(ShipError(.missing, "a part of the log is not in the bucket any more"))
+        }
+        let task = state.withLock { state in
+            if let task = state.fetching[chunk.key] { return task }
+            let task = Task.detached(executorPreference: FetchExecutor.shared) {
+                let result = await self.fetch(source, index)
+                _ = self.state.withLock { $0.fetching.removeValue(forKey: chunk.key) }
+                return result
+            }
+            state.fetching[chunk.key] = task
+            return task
+        }
+        let result = await task.value
+        // The one that was under way may have begun before the chunk grew.
+        if case .success(let bytes) = result, bytes.count < chunk.range.count { return await fetch(source, index) }
+        return result
+    }
+
+    private func fetch(_ source: Source, _ index: Int) async -> Result<[UInt8], ShipError> {
+        var isSecond = false
+        while true {
+            guard let chunk = chunk(source, index, catalog) else {
+                return .failure(ShipError(.missing, "a part of the log is not in the bucket any more"))
+            }
+            if let found = cache.bytes(chunk.key, atLeast: chunk.range.count) { return .success(found) }
+            do throws(ShipError) {
+                let bytes = try await load(chunk)
+                cache.keep(chunk.key, bytes, isWhole: chunk.isWhole)
+                noteContact()
+                return .success(bytes)
+            } catch {
+                // Pieces are put together into whole segments, and go then.
+                guard error.code == .missing, !isSecond else {
+                    if error.mayPass { note(error) }
+                    return .failure(error)
+                }
+                isSecond = true
+                do throws(ShipError) { try await reload() } catch { return .failure(error) }
+            }
+        }
+    }
+
+    /// Reads the bucket's names anew.
+    func reload() async throws(ShipError) {
+        guard let log = try await ShippedLog.read(objects) else {
+            throw ShipError(.missing, "the log is not in \(objects.description) any more", key: ShipKey.head)
+        }
+        let found = FollowCatalog(log)
+        guard found.storeUUID == catalog.storeUUID else {
+            throw ShipError(.damaged, "another store is shipped to \(objects.description) now", key: ShipKey.head)
+        }
+        replace(found)
+    }
+
+    /// Objects up to this are read whole, and so checked by their digest.
+    private static let wholeObjectBytes = 2 << 20
+
+    private func load(_ chunk: Chunk) async throws(ShipError) -> [UInt8] {
+        var pieces = [[UInt8]](repeating: [], count: chunk.parts.count)
+        let (objects, parts, range) = (objects, chunk.parts, chunk.range)
+        let results = await withTaskGroup(of: (Int, Result<[UInt8], ShipError>).self) { group in
+            var next = 0
+            func add() {
+                guard next < parts.count else { return }
+                let (number, part) = (next, parts[next])
+                next += 1
+                group.addTask { (number, await Self.load(part, range, objects)) }
+            }
+            for _ in 0..<8 { add() }
+            var results: [(Int, Result<[UInt8], ShipError>)] = []
+            while let result = await group.next() {
+                results.append(result)
+                add()
+            }
+            return results
+        }
+        for (number, result) in results { pieces[number] = try result.get() }
+        let bytes = Array(pieces.joined())
+        guard bytes.count == range.count else {
+            throw ShipError(.damaged, "\(bytes.count) bytes of the log were read, and should be \(range.count)")
+        }
+        return bytes
+    }
+
+    private static func load(
+        _ part: FollowCatalog.Part, _ range: Range<Int>, _ objects: any ObjectStore
+    ) async -> Result<[UInt8], ShipError> {
+        let wanted = max(range.lowerBound, part.lower) - part.offset..<min(range.upperBound, part.upper) - part.offset
+        do throws(ShipError) {
+            if part.byteCount <= wholeObjectBytes {
+                guard let object = try await ShippedLog.object(part.key, objects) else { throw gone(part.key) }
+                guard wanted.upperBound <= object.payload.count else { throw short(part.key) }
+                return .success(Array(object.payload[wanted]))
+            }
+            let start = ObjectHeader.byteCount
+            let found: ObjectContents
+            do throws(ObjectStoreError) {
+                found = try await objects.get(
+                    part.key, range: Int64(start + wanted.lowerBound)..<Int64(start + wanted.upperBound))
+            } catch .notFound {
+                throw gone(part.key)
+            } catch {
+                throw ShipError(error)
+            }
+            guard found.bytes.count == wanted.count else { throw short(part.key) }
+            return .success(found.bytes)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func gone(_ key: String) -> ShipError {
+        ShipError(
+            .missing, "an object of the log is gone: it was collected, or somebody has removed it. Open the store again",
+            key: key)
+    }
+
+    private static func short(_ key: String) -> ShipError {
+        ShipError(.damaged, "an object is shorter than its name says", key: key)
+    }
+
+    // MARK: Filling the cache
+
+    /// Puts a piece that has just come behind what is there of its chunks.
+    private func cachePiece(_ header: ObjectHeader, _ payload: [UInt8], _ catalog: FollowCatalog) {
+        let source = Source.segment(header.position.segment)
+        var offset = header.position.offset
+        let end = header.end.offset
+        while offset < end {
+            let index = offset / ChunkCache.chunkBytes
+            guard let chunk = chunk(source, index, catalog) else { return }
+            let upper = min(end, chunk.range.upperBound)
+            let added = payload[(offset - header.position.offset)..<(upper - header.position.offset)]
+            let before = offset - chunk.range.lowerBound
+            if before == 0 {
+                cache.keep(chunk.key, Array(added), isWhole: chunk.isWhole)
+            } else if let found = cache.bytes(chunk.key, atLeast: before) {
+                cache.keep(chunk.key, Array(found.prefix(before)) + added, isWhole: chunk.isWhole)
+            }
+            offset = upper
+        }
+        // What is sealed grows no more.
+        guard header.nextSegment != nil, end > 0 else { return }
+        let last = (end - 1) / ChunkCache.chunkBytes
+        guard let chunk = chunk(source, last, catalog), let bytes = cache.bytes(chunk.key, atLeast: chunk.range.count)
+        else { return }
+        cache.keep(chunk.key, bytes, isWhole: true)
+    }
+
+    /// The chunks that are not in the cache: the newest checkpoint's, then the log's from its end.
+    private func missing(_ catalog: FollowCatalog) -> [(source: Source, index: Int)] {
+        var sources: [Source] = catalog.checkpoints.suffix(1).map { .checkpoint($0.number) }
+        sources += catalog.segments.reversed().map { .segment($0.number) }
+        var missing: [(Source, Int)] = []
+        for source in sources {
+            let end = parts(source, catalog)?.last?.upper ?? 0
+            for index in 0..<(end + ChunkCache.chunkBytes - 1) / ChunkCache.chunkBytes {
+                guard let chunk = chunk(source, index, catalog), !cache.has(chunk.key, atLeast: chunk.range.count) else {
+                    continue
+                }
+                missing.append((source, index))
+            }
+        }
+        return missing
+    }
+
+    /// Fetches what is missing, a few chunks at once, if all of the log has room. Stops at the first failure.
+    func fetchAhead() async {
+        let catalog = catalog
+        guard catalog.byteCount + catalog.segments.count * 32 <= cache.budgetBytes else { return }
+        let missing = missing(catalog)
+        await withTaskGroup(of: Bool.self) { group in
+            var next = 0
+            func add() {
+                guard next < missing.count, !Task.isCancelled else { return }
+                let (source, index) = missing[next]
+                next += 1
+                group.addTask {
+                    if case .success = await self.fetchOnce(source, index) { return true }
+                    return false
+                }
+            }
+            for _ in 0..<4 { add() }
+            while let isDone = await group.next() {
+                guard isDone else { return }
+                add()
+            }
+        }
+    }
+
+    /// Writes to the cache what is only in memory.
+    func write() { cache.write(catalog) }
+}

@@ -1,0 +1,101 @@
+internal import StrataLog
+internal import StrataObjectStore
+
+/// Asks a bucket for the next piece, again and again: one request a poll, no list.
+struct LogPoller {
+    private let log: FollowedLog
+    private let options: FollowOptions
+    /// Polls without anything new, one after the other.
+    private var idlePolls = 0
+    private var lastWrite = ContinuousClock.now
+    private var isWritten = false
+
+    /// After so many polls without anything new, the head and the whole segment are looked for: the next piece may
+    /// have come and gone while nobody looked, or somebody else may have taken over.
+    private static let pollsPerLook = 30
+    private static let writeInterval = Duration.seconds(30)
+
+    init(_ log: FollowedLog, _ options: FollowOptions) {
+        self.log = log
+        self.options = options
+    }
+
+    mutating func run() async {
+        while !Task.isCancelled {
+            var isNew = false
+            do throws(ShipError) {
+                isNew = try await poll()
+                log.noteContact()
+            } catch {
+                if error.code == .cancelled { break }
+                log.note(error)
+            }
+            idlePolls = isNew ? 0 : idlePolls + 1
+            if isNew {
+                isWritten = false
+            } else {
+                write()
+                try? await Task.sleep(for: pause)
+            }
+        }
+    }
+
+    /// Grows by half from one idle poll to the next.
+    private var pause: Duration {
+        var pause = options.shortestPoll
+        for _ in 1..<max(2, min(idlePolls, 40)) where pause < options.longestPoll { pause = pause * 1.5 }
+        return min(pause, options.longestPoll)
+    }
+
+    /// So that a follower that is killed begins where it was.
+    private mutating func write() {
+        guard !isWritten, lastWrite.duration(to: .now) > Self.writeInterval || idlePolls == 1 else { return }
+        log.write()
+        lastWrite = .now
+        isWritten = true
+    }
+
+    /// Returns whether there was something new.
+    private mutating func poll() async throws(ShipError) -> Bool {
+        let catalog = log.catalog
+        let key = catalog.nextKey
+        guard let (header, payload) = try await ShippedLog.object(key, log.objects) else {
+            guard idlePolls % Self.pollsPerLook == Self.pollsPerLook - 1 else { return false }
+            return try await look(catalog)
+        }
+        switch header.kind {
+        case .fence:
+            // The next epoch goes on here, or before, once its owner has said so in the head.
+            try await log.reload()
+            return log.catalog.nextKey != key
+        case .piece where header.isGap:
+            try await log.reload()
+            return log.catalog.nextKey != key
+        case .piece:
+            guard header.storeUUID == catalog.storeUUID, header.epoch == catalog.epoch,
+                header.position == LogPosition(segment: catalog.nextSegment, offset: catalog.nextOffset)
+            else {
+                throw ShipError(.damaged, "an object is not the one that its name says: of another store, perhaps", key: key)
+            }
+            log.add(header, payload, key: key)
+            // Checkpoints come with sealed segments.
+            if header.nextSegment != nil { try await log.reload() }
+            return true
+        case .whole, .checkpoint:
+            throw ShipError(.damaged, "an object is not the one that its name says", key: key)
+        }
+    }
+
+    private func look(_ catalog: FollowCatalog) async throws(ShipError) -> Bool {
+        guard let (_, tag) = try await ShippedLog.head(log.objects) else {
+            throw ShipError(.missing, "the log is not in \(log.objects.description) any more", key: ShipKey.head)
+        }
+        if tag == catalog.headTag {
+            let whole = ShipKey.whole(catalog.epoch, catalog.nextSegment)
+            guard try await ShippedLog.header(whole, log.objects) != nil else { return false }
+        }
+        try await log.reload()
+        let now = log.catalog
+        return now.nextKey != catalog.nextKey
+    }
+}
