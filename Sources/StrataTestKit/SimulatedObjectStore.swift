@@ -52,6 +52,7 @@ public final class SimulatedObjectStore: ObjectStore {
 
         /// The number of this client's request, from 1.
         public let number: Int
+        /// What is asked for.
         public let kind: Kind
         /// The object, the prefix of a list, or the first of those to be removed.
         public let key: String
@@ -59,10 +60,14 @@ public final class SimulatedObjectStore: ObjectStore {
 
     /// How many requests of each kind were made.
     public struct Counts: Sendable, Equatable {
+        /// By their kind.
         public var requests: [Request.Kind: Int] = [:]
+        /// Bytes of objects that were sent to the client.
         public var bytesRead = 0
+        /// Bytes of objects that came from the client.
         public var bytesWritten = 0
 
+        /// Of all kinds.
         public var total: Int { requests.values.reduce(0, +) }
     }
 

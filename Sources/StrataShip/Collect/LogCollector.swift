@@ -97,19 +97,9 @@ public struct LogCollector: Sendable {
     private func remove(
         before floor: ShipHead.Floor, _ log: ShippedLog, _ report: inout Report
     ) async throws(ShipError) {
-        guard let segment = log.segment(floor.place.segment), segment.isComplete, let first = segment.parts.first,
-            let object = try await ShippedLog.object(first.key, objects)
-        else { return }
-        let uuid = log.head.storeUUID
-        let bytes = Array(object.payload.prefix(first.range.upperBound))
-        let preamble = try locally { () throws(StoreError) in
-            try bytes.withBytes { bytes throws(StoreError) in
-                try LoggedRecord(
-                    UnsafeRawBufferPointer(rebasing: bytes.dropFirst(SegmentStart.byteCount)), storeUUID: uuid,
-                    segment: segment.number, offset: SegmentStart.byteCount)
-            }
-        }
+        guard let segment = log.segment(floor.place.segment), segment.isComplete else { return }
         // The segments that the log did not need any more when the floor's segment began.
+        let preamble = try await RestorePointFinder.firstRecords(segment, log.head.storeUUID, objects).first
         guard case .all(let holes)? = preamble?.holes else { return }
         let needed = Set(log.segments.flatMap { $0.parts.map(\.key) })
         var doomed: [ObjectInfo] = []
