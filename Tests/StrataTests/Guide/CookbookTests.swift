@@ -176,8 +176,8 @@ import Testing
             let book = Book(context: context)
             book.title = ""
             book.isbn = "12"
-            let error = #expect(throws: CocoaError.self) { try context.save() }
-            #expect(Set(problems(try #require(error)).keys) == ["title", "isbn"])
+            let error = try #require(#expect(throws: CocoaError.self) { try context.save() })
+            #expect(Set(problems(error).keys) == ["title", "isbn"])
         }
     }
 
@@ -412,7 +412,8 @@ import Testing
         // recipe: end
         let context = reader.newBackgroundContext()
         try context.performAndWait {
-            #expect(try context.count(for: NSFetchRequest<Book>(entityName: "Book")) == 0)
+            let count = try context.count(for: NSFetchRequest<Book>(entityName: "Book"))
+            #expect(count == 0)
             Author(context: context).name = "nobody"
             #expect(throws: CocoaError.self) { try context.save() }
         }
