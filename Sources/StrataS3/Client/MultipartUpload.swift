@@ -153,7 +153,10 @@ struct MultipartUpload {
         }
         if answer.status == 409 { return .conflict(answer.summary) }
         // A try whose answer was lost may have ended the upload.
-        if answer.followsUnanswered, let info = try await own() { return .written(info) }
+        if answer.followsUnanswered, let info = try? await own() { return .written(info) }
+        if answer.followsUnanswered, answer.status != 412 {
+            throw .unanswered(key: name, message: answer.summary)
+        }
         if answer.failure?.code == "NoSuchUpload" {
             throw .unavailable(key: name, message: "the server has given the upload up: \(answer.summary)")
         }

@@ -72,6 +72,22 @@ final class S3Caller: Sendable {
     /// - Throws: If there is none in time, or there are no credentials. All other answers are returned, errors too.
     func call(_ request: S3Request, name: String) async throws(ObjectStoreError) -> S3Answer {
         var course = Course()
+        do throws(ObjectStoreError) {
+            return try await call(request, name: name, course: &course)
+        } catch {
+            // Whatever has gone wrong last: an earlier try may have been carried out.
+            switch error {
+            case .cancelled, .unanswered: throw error
+            default:
+                guard course.mayBeDone, request.method != .GET, request.method != .HEAD else { throw error }
+                throw .unanswered(key: name, message: error.description)
+            }
+        }
+    }
+
+    private func call(
+        _ request: S3Request, name: String, course: inout Course
+    ) async throws(ObjectStoreError) -> S3Answer {
         while true {
             let credentials = try await cache.credentials()
             let verdict: Verdict
@@ -96,8 +112,6 @@ final class S3Caller: Sendable {
             let pause = policy.pause(after: course.failures, retryAfter: retryAfter)
             guard course.start.duration(to: .now) + pause <= policy.deadline else {
                 let tries = course.failures == 1 ? "" : " (\(course.failures) tries)"
-                let isRead = request.method == .GET || request.method == .HEAD
-                if !isRead && course.mayBeDone { throw .unanswered(key: name, message: problem + tries) }
                 throw .unavailable(key: name, message: problem + tries)
             }
             do { try await Task.sleep(for: pause) } catch { throw .cancelled }

@@ -43,7 +43,11 @@ extension S3ObjectStore {
             return info
         }
         let isGone = answer.status == 404 && answer.failure?.code != "NoSuchBucket" && condition != .always
-        guard answer.status == 412 || isGone else { throw error(answer, key: key) }
+        guard answer.status == 412 || isGone else {
+            guard answer.followsUnanswered else { throw error(answer, key: key) }
+            if let info = try? await head(key), info.digest == digest, info.size == size { return info }
+            throw .unanswered(key: key, message: answer.summary)
+        }
         // An earlier try may have written what stands in the way.
         if answer.followsUnanswered, let info = try await head(key), info.digest == digest, info.size == size {
             return info

@@ -69,7 +69,12 @@ import Testing
             try await shipper.shipOnce(withCheckpoint: random.chance(0.15))
             let sequence = shipper.status.sequence
             let found = try await Self.patiently { try await following.digest(at: sequence) }
-            #expect(found == machine.digests[sequence], "transaction \(sequence)")
+            // What compaction writes has a time, too: so not what there was when the transaction was committed.
+            #expect(sequence == machine.store.snapshot.sequence)
+            let (own, theirs) = (following.store.snapshot, machine.store.snapshot)
+            #expect(
+                try found == ShipSchema.digest(machine.store),
+                "transaction \(sequence), step \(step): \(own.timestampNanoseconds) \(own.end), \(theirs.timestampNanoseconds) \(theirs.end) \(following.store.schema == machine.store.schema)")
         }
         try await following.close()
         try machine.close()
@@ -140,19 +145,19 @@ import Testing
     @Test func aRestartFetchesNothingTwice() async throws {
         let machine = try ShipMachine(seed: 35)
         let objects = SimulatedObjectStore()
-        for _ in 0..<20 { try machine.save(3, textBytes: 30_000) }
+        for _ in 0..<12 { try machine.save(3, textBytes: 30_000) }
         try await machine.shipper(objects).shipOnce()
         let disk = try Following.disk()
         let first = try await Following(objects.client(), disk: disk)
         while !first.follower.status.isWhollyCached { try await Task.sleep(for: .milliseconds(2)) }
-        #expect(try ShipSchema.digest(first.store) == machine.digests[20])
+        #expect(try ShipSchema.digest(first.store) == machine.digests[12])
         try await first.close()
         let client = objects.client()
         let second = try await Following(client, disk: disk)
-        #expect(try ShipSchema.digest(second.store) == machine.digests[20])
+        #expect(try ShipSchema.digest(second.store) == machine.digests[12])
         // The names, and headers where names do not tell.
         #expect(client.counts.bytesRead < 10_000)
-        #expect(second.follower.status.shippedBytes > 1_000_000)
+        #expect(second.follower.status.shippedBytes > 500_000)
         try await second.close()
     }
 
@@ -186,15 +191,15 @@ import Testing
         let machine = try ShipMachine(seed: 37)
         let objects = SimulatedObjectStore()
         let shipper = machine.shipper(objects) { $0.pieceMaximumBytes = 1 << 20 }
-        for _ in 0..<40 { try machine.save(3, textBytes: 60_000) }
+        for _ in 0..<20 { try machine.save(3, textBytes: 60_000) }
         try await shipper.shipOnce()
         let budget = 1 << 20
         let following = try await Following(objects.client(), disk: try Following.disk()) {
             $0.cacheMaximumBytes = budget
         }
-        #expect(try ShipSchema.digest(following.store) == machine.digests[40])
+        #expect(try ShipSchema.digest(following.store) == machine.digests[20])
         let status = following.follower.status
-        #expect(status.shippedBytes > 3 * budget && status.cachedBytes <= budget && status.cachedBytes > budget / 2)
+        #expect(status.shippedBytes > 2 * budget && status.cachedBytes <= budget && status.cachedBytes > budget / 2)
         let sequence = try machine.save(3, textBytes: 60_000)
         try await shipper.shipOnce()
         #expect(try await following.digest(at: sequence) == machine.digests[sequence])
