@@ -116,7 +116,7 @@ import Testing
         let bucket = Self.bucket(fixture)
         let copy = fixture.directory.appendingPathComponent("copy")
         let cases: [([String], Int32, String)] = [
-            (["ship", fixture.store.path, "s3://bucket/prefix", "--once"], 1, "StrataS3"),
+            (["ship", fixture.store.path, "s3://bucket/prefix", "--once"], 1, "no S3"),
             (["ship", fixture.store.path, "ftp://host/x", "--once"], 1, "no kind of bucket"),
             (["ship", fixture.store.path, "nowhere", "--once"], 1, "no URL"),
             (["ship", fixture.store.path, "file://host/path", "--once"], 1, "host"),

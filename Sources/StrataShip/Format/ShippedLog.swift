@@ -358,7 +358,10 @@ package struct ShippedLog: Sendable {
     private func check(
         _ header: ObjectHeader, _ key: String, _ epoch: UInt32, _ position: LogPosition
     ) throws(ShipError) {
-        guard header.storeUUID == head.storeUUID, header.epoch == epoch, header.position == position else {
+        // What leads back would be followed for ever.
+        guard header.storeUUID == head.storeUUID, header.epoch == epoch, header.position == position,
+            header.next > position
+        else {
             throw ShipError(
                 .damaged, "an object is not the one that its name says: of another store, perhaps", key: key)
         }
