@@ -75,7 +75,8 @@ struct LogPoller {
             guard header.storeUUID == catalog.storeUUID, header.epoch == catalog.epoch,
                 header.position == LogPosition(segment: catalog.nextSegment, offset: catalog.nextOffset)
             else {
-                throw ShipError(.damaged, "an object is not the one that its name says: of another store, perhaps", key: key)
+                throw ShipError(
+                    .damaged, "an object is not the one that its name says: of another store, perhaps", key: key)
             }
             log.add(header, payload, key: key)
             // Checkpoints come with sealed segments.
