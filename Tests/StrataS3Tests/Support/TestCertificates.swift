@@ -1,4 +1,5 @@
-/// A certificate of localhost, and the authority that signed it: made for these tests, good until 2126, trusted nowhere.
+/// A certificate of localhost, and the authority that signed it: made for these tests, good until 2126, trusted
+/// nowhere.
 enum TestCertificates {
     static let authority = """
         -----BEGIN CERTIFICATE-----
