@@ -203,20 +203,14 @@ extension LogStore {
     /// Whether a snapshot still has the newest transaction of another one.
     private static func continues(_ found: Snapshot, _ shown: Snapshot) -> Bool {
         guard found.sequence > shown.sequence else {
-            return found.sequence == shown.sequence && isSameMoment(found.timestampNanoseconds, shown)
+            return found.sequence == shown.sequence && found.timestampNanoseconds == shown.timestampNanoseconds
         }
         guard shown.sequence > 0 else { return true }
         // Where the history does not go back so far, nothing speaks against it.
         guard var history = try? HistoryReader(snapshot: found, after: shown.sequence - 1),
             let transaction = try? history.next(), transaction.sequence == shown.sequence
         else { return true }
-        return isSameMoment(transaction.timestampNanoseconds, shown)
-    }
-
-    /// Where a compaction has removed the last transaction's record and there is no checkpoint, its time is not known,
-    /// and so 0: nothing speaks against it.
-    private static func isSameMoment(_ nanoseconds: Int64, _ shown: Snapshot) -> Bool {
-        nanoseconds == shown.timestampNanoseconds || nanoseconds == 0 || shown.timestampNanoseconds == 0
+        return transaction.timestampNanoseconds == shown.timestampNanoseconds
     }
 
     /// Follows the store on a thread of its own: ``refresh()`` as soon as its writer commits.
