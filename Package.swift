@@ -335,7 +335,7 @@ if hasKit {
         .target(
             name: "StrataService",
             dependencies: [
-                "Strata", "StrataSupport",
+                "Strata", "StrataShip", "StrataSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
@@ -351,7 +351,8 @@ if kitOnly {
         .testTarget(
             name: "StrataServiceTests",
             dependencies: [
-                "StrataService", "Strata", "StrataSchema", "StrataSupport", "StrataTestKit", "CoreData",
+                "StrataService", "Strata", "StrataShip", "StrataObjectStore", "StrataSchema", "StrataSupport",
+                "StrataTestKit", "CoreData",
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),

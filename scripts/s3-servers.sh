@@ -4,7 +4,7 @@
 #   scripts/s3-servers.sh FOLDER
 #
 # What is there already is left as it is. Without Python or a network it says so and succeeds: the tests then say what
-# they left out, and fail where CI or STRATA_S3_SERVERS_REQUIRED is set.
+# they left out, and fail where STRATA_S3_SERVERS_REQUIRED is set.
 set -uo pipefail
 folder=$1
 mkdir -p "$folder"

@@ -59,6 +59,9 @@ struct Restore: AsyncParsableCommand {
 
     func run() async throws {
         do {
+            if let url = URL(string: bucket), url.isFileURL, !FileManager.default.fileExists(atPath: url.path) {
+                throw CommandError("there is no bucket at \(bucket)")
+            }
             let restorer = LogRestorer(from: try BucketURL.open(bucket))
             let url = URL(fileURLWithPath: store, isDirectory: true)
             let path = FilePath(url.path)

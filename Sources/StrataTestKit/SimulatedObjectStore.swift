@@ -52,6 +52,7 @@ public final class SimulatedObjectStore: ObjectStore {
 
         /// The number of this client's request, from 1.
         public let number: Int
+        /// What is asked for.
         public let kind: Kind
         /// The object, the prefix of a list, or the first of those to be removed.
         public let key: String
@@ -59,10 +60,14 @@ public final class SimulatedObjectStore: ObjectStore {
 
     /// How many requests of each kind were made.
     public struct Counts: Sendable, Equatable {
+        /// By their kind.
         public var requests: [Request.Kind: Int] = [:]
+        /// Bytes of objects that were sent to the client.
         public var bytesRead = 0
+        /// Bytes of objects that came from the client.
         public var bytesWritten = 0
 
+        /// Of all kinds.
         public var total: Int { requests.values.reduce(0, +) }
     }
 
@@ -224,7 +229,10 @@ public final class SimulatedObjectStore: ObjectStore {
     /// Counts a request and says what goes wrong with it.
     private func begin(_ kind: Request.Kind, _ key: String) throws(ObjectStoreError) -> Fault? {
         if Task.isCancelled { throw .cancelled }
-        guard key.utf8.count <= ObjectLimits.longestKey else { throw .unsupported(key: key, message: "too long a key") }
+        let isName = kind != .list && kind != .delete
+        guard key.utf8.count <= ObjectLimits.longestKey, !key.isEmpty || !isName else {
+            throw .unsupported(key: key, message: "a key has 1 to \(ObjectLimits.longestKey) bytes")
+        }
         let (fault, isPartitioned, isExpired) = own.withLock { client -> (Fault?, Bool, Bool) in
             client.counts.requests[kind, default: 0] += 1
             let fault = client.plan?(Request(number: client.counts.total, kind: kind, key: key))

@@ -121,7 +121,7 @@ import Testing
             (["ship", fixture.store.path, "nowhere", "--once"], 1, "no URL"),
             (["ship", fixture.store.path, "file://host/path", "--once"], 1, "host"),
             (["ship", fixture.directory.appendingPathComponent("no").path, bucket, "--once"], 1, "no store"),
-            (["restore", Self.bucket(fixture, "empty"), copy.path], 1, "no log"),
+            (["restore", Self.bucket(fixture, "empty"), copy.path], 1, "no bucket"),
             (["restore", bucket, copy.path, "--fork", "--take-over"], 64, "exclude"),
             (["restore", bucket, copy.path, "--at", "yesterday"], 64, "yesterday"),
             (["backup", fixture.store.path], 64, "either"),

@@ -6,6 +6,8 @@ import MetricsTestKit
 import ServiceLifecycle
 import ServiceLifecycleTestKit
 import StrataService
+import StrataShip
+import StrataTestKit
 import Synchronization
 import Testing
 
@@ -16,6 +18,26 @@ import Testing
         options.telemetry?.metrics = metrics
         options.minimumFreeBytes = 0
         return options
+    }
+
+    @Test func aShippedStoreIsInTheBucketWhenTheGroupHasEnded() async throws {
+        let fixture = try ServiceFixture(loads: false)
+        let (entity, metrics, objects) = (fixture.entity, TestMetrics(), SimulatedObjectStore())
+        let store = StrataStore(fixture.container, options())
+        let shipping = StrataShipping(
+            ShippedStore(fixture.container, to: objects), metrics: metrics, metricsInterval: .milliseconds(20))
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let group = ServiceGroup(services: [shipping, store], logger: logger)
+        let running = Task { try await group.run() }
+        try await store.withContext(.writing) { ServiceFixture.add(3, entity, $0) }
+        await group.triggerGracefulShutdown()
+        try await running.value
+        #expect(shipping.store.status.unshippedBytes == 0 && shipping.store.status.sequence > 0)
+        let plan = try await LogRestorer(from: objects).plan()
+        #expect(plan.transaction?.sequence == shipping.store.status.sequence)
+        for label in ["strata.ship.unshipped", "strata.ship.lag", "strata.ship.failing"] {
+            #expect(!metrics.recorders(label: label).isEmpty)
+        }
     }
 
     @Test func requestsWaitUntilTheStoresAreOpenAndTheEndIsInOrder() async throws {

@@ -193,6 +193,46 @@ import Testing
         }
     }
 
+    @Test func recordsThatAFailedFlushMovesAreShippedWhereTheyAre() async throws {
+        let machine = try ShipMachine(seed: 36, durability: .os)
+        let objects = SimulatedObjectStore()
+        let shipper = machine.shipper(objects)
+        for _ in 0..<3 { try machine.save() }
+        // What the shipper flushes is durable; the writer does not know it.
+        try await shipper.shipOnce()
+        machine.fileSystem.inject(.init(.fail(.ioError), of: .syncData))
+        try machine.save()
+        try machine.store.sync()
+        #expect(machine.store.logEnd.segment == 2)
+        machine.fileSystem.removeFaults()
+        try machine.save()
+        try await shipper.shipOnce()
+        for sequence in UInt64(1)...5 {
+            #expect(try await ShipRestore.digest(objects, .transaction(sequence)) == machine.digests[sequence])
+        }
+        // The same when another shipper starts before the move is shipped.
+        let next = machine.shipper(objects)
+        try machine.save()
+        try await next.shipOnce()
+        #expect(try await ShipRestore.digest(objects, .newest) == machine.digests[6])
+    }
+
+    @Test func aStoreThatWasPutBackAndWrittenOnIsRefused() async throws {
+        let machine = try ShipMachine(seed: 37)
+        let objects = SimulatedObjectStore()
+        for _ in 0..<4 { try machine.save(3, textBytes: 9_000) }
+        let before = machine.fileSystem.fork()
+        // The two have the same numbers of transactions and of segments from here on.
+        for _ in 0..<8 { try machine.save(3, textBytes: 9_000) }
+        try machine.store.compact()
+        try await machine.shipper(objects).shipOnce()
+        let other = try ShipMachine(restored: before, from: machine)
+        other.random = SeededGenerator(seed: 4)
+        for _ in 0..<20 { try other.save(3, textBytes: 9_000) }
+        let shipper = other.shipper(objects) { $0.takesOver = true }
+        #expect(await Self.code { try await shipper.shipOnce() } == .conflict)
+    }
+
     // MARK: What waits
 
     @Test func aSaveIsWaitedFor() async throws {

@@ -67,6 +67,42 @@ import Testing
         }
     }
 
+    /// A changed byte of a value may be another value, which nothing tells; everything else is refused, and leaves
+    /// nothing behind.
+    @Test(arguments: seeds.prefix(2)) func aChangedByteIsRefusedOrReadAsItStands(_ seed: UInt64) throws {
+        let scratch = try Scratch()
+        var random = RandomText(seed: seed)
+        try random.makeStore(scratch.url("store"))
+        let file = scratch.url("all.jsonl")
+        let written = try TextTransfer().writeJSONLines(scratch.url("store"), to: file.path)
+        let whole = try Data(contentsOf: file)
+        var generator = SeededGenerator(seed: seed)
+        let (changed, copy) = (scratch.url("changed.jsonl"), scratch.url("copy"))
+        var refused = 0
+        for _ in 0..<150 {
+            var bytes = whole
+            for _ in 0...Int.random(in: 0..<3, using: &generator) {
+                let place = Int.random(in: 0..<bytes.count, using: &generator)
+                switch Int.random(in: 0..<3, using: &generator) {
+                case 0: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+                case 1: bytes[place] = Array("\"{}[]:,\\0e-".utf8).randomElement(using: &generator) ?? 0
+                default: bytes.remove(at: place)
+                }
+            }
+            try bytes.write(to: changed)
+            do {
+                let read = try TextTransfer().readJSONLines(changed.path, to: copy)
+                #expect(read.objects == written.objects, "seed \(seed)")
+                #expect(try StoreContents.of(copy).count > 0, "seed \(seed)")
+                try FileManager.default.removeItem(at: copy)
+            } catch {
+                refused += 1
+                #expect(!FileManager.default.fileExists(atPath: copy.path), "seed \(seed): \(error)")
+            }
+        }
+        #expect(refused > 20, "seed \(seed)")
+    }
+
     // MARK: Numbers and dates against the C library
 
     /// Digits that lost, got or changed a character are still the number that they say, or none.

@@ -31,4 +31,10 @@ extension NSPersistentStore {
     package final var figures: StoreFigures? {
         handle.map { StoreFigures($0, isInMemory: StoreOpening.isInMemory(type, url)) }
     }
+
+    /// The log of a store on a disk; nil for others, and for one that no coordinator has.
+    package final var logOnDisk: LogStore? {
+        guard let handle, handle.custom == nil, !StoreOpening.isInMemory(type, url) else { return nil }
+        return handle.log
+    }
 }

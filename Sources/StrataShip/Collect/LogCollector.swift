@@ -19,14 +19,16 @@ public struct LogCollector: Sendable {
     }
 
     private let objects: any ObjectStore
-    private let retention: ShipRetention
+    private let retention: ShipRetention?
     private let clock: @Sendable () -> Int64
 
     /// A collector of a bucket.
     ///
-    /// - Parameter clock: nanoseconds since 1970; that of the machine if there is none.
+    /// - Parameters:
+    ///   - retention: nil to remove only pieces of segments that are there whole, too.
+    ///   - clock: nanoseconds since 1970; that of the machine if there is none.
     public init(
-        _ objects: any ObjectStore, retention: ShipRetention, clock: (@Sendable () -> Int64)? = nil
+        _ objects: any ObjectStore, retention: ShipRetention?, clock: (@Sendable () -> Int64)? = nil
     ) {
         self.objects = objects
         self.retention = retention
@@ -45,13 +47,15 @@ public struct LogCollector: Sendable {
         if let floor = log.head.floor, isOver { try await remove(before: floor, log, &report) }
         try await removeReplaced(log, now, &report)
         report.floor = log.head.floor?.place.sequence
-        if isOver { try await raise(log, now, &report) }
+        if isOver, let retention { try await raise(log, now, retention, &report) }
         return report
     }
 
     // MARK: The floor
 
-    private func raise(_ log: ShippedLog, _ now: Int64, _ report: inout Report) async throws(ShipError) {
+    private func raise(
+        _ log: ShippedLog, _ now: Int64, _ retention: ShipRetention, _ report: inout Report
+    ) async throws(ShipError) {
         let time = now - Int64(retention.age / .nanoseconds(1))
         let segments = log.segments.filter { $0.isComplete && !$0.parts.isEmpty }
         // The segment before the last that begins with nothing later than that: the oldest state of the window lies in
@@ -69,6 +73,14 @@ public struct LogCollector: Sendable {
             let key = segment.parts.first?.key, let header = try await ShippedLog.header(key, objects)
         else { return }
         var head = log.head
+        // Epochs of which nothing is left.
+        if let first = log.segments.first(where: { !$0.parts.isEmpty })?.number {
+            let begun = head.begun
+            for (index, entry) in begun.dropLast().enumerated()
+            where begun[index + 1].start.position <= LogPosition(segment: first, offset: 0) {
+                head.epochs.removeAll { $0.number == entry.epoch.number }
+            }
+        }
         head.floor = ShipHead.Floor(
             place: ShipHead.Place(
                 segment: segment.number, offset: 0, sequence: header.previousSequence,
@@ -85,19 +97,9 @@ public struct LogCollector: Sendable {
     private func remove(
         before floor: ShipHead.Floor, _ log: ShippedLog, _ report: inout Report
     ) async throws(ShipError) {
-        guard let segment = log.segment(floor.place.segment), segment.isComplete, let first = segment.parts.first,
-            let object = try await ShippedLog.object(first.key, objects)
-        else { return }
-        let uuid = log.head.storeUUID
-        let bytes = Array(object.payload.prefix(first.range.upperBound))
-        let preamble = try locally { () throws(StoreError) in
-            try bytes.withBytes { bytes throws(StoreError) in
-                try LoggedRecord(
-                    UnsafeRawBufferPointer(rebasing: bytes.dropFirst(SegmentStart.byteCount)), storeUUID: uuid,
-                    segment: segment.number, offset: SegmentStart.byteCount)
-            }
-        }
+        guard let segment = log.segment(floor.place.segment), segment.isComplete else { return }
         // The segments that the log did not need any more when the floor's segment began.
+        let preamble = try await RestorePointFinder.firstRecords(segment, log.head.storeUUID, objects).first
         guard case .all(let holes)? = preamble?.holes else { return }
         let needed = Set(log.segments.flatMap { $0.parts.map(\.key) })
         var doomed: [ObjectInfo] = []
@@ -133,7 +135,7 @@ public struct LogCollector: Sendable {
                 wholes[segment.number] = epoch
             }
         }
-        let grace = Double(retention.grace / .seconds(1))
+        let grace = Double((retention?.grace ?? ShipRetention.usualGrace) / .seconds(1))
         let listed = try await ShippedLog.list(ShipKey.logPrefix, objects)
         var isOld: Set<UInt32> = []
         for info in listed {

@@ -120,13 +120,13 @@ package struct ObjectHeader: Sendable, Hashable {
         guard bytes.starts(with: Self.magic) else {
             throw ShipError(.damaged, "an object is none that a shipper wrote", key: key)
         }
-        let (version, key_) = (read(8) as UInt16, read(100) as UInt32)
+        let (version, keyNumber) = (read(8) as UInt16, read(100) as UInt32)
         let sum = bytes.withUnsafeBytes { strata_crc32c(0, $0.baseAddress, 124) }
         guard sum == read(124) else { throw ShipError(.damaged, "an object's header has a wrong checksum", key: key) }
-        guard version == 1, key_ == 0, let kind = Kind(rawValue: read(10)) else {
+        guard version == 1, keyNumber == 0, let kind = Kind(rawValue: read(10)) else {
             throw ShipError(
                 .unsupportedFormat,
-                key_ == 0
+                keyNumber == 0
                     ? "an object has version \(version) and kind \(read(10) as UInt16), which a later version of Strata wrote"
                     : "an object is encrypted, which this version cannot read", key: key)
         }

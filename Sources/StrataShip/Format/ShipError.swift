@@ -1,5 +1,6 @@
 public import StrataLog
 public import StrataObjectStore
+internal import SystemPackage
 
 /// Why a log could not be shipped or restored.
 public struct ShipError: Error, Sendable {
@@ -85,7 +86,14 @@ public struct ShipError: Error, Sendable {
         default: break
         }
         guard let storeError else { return false }
-        return storeError.code == .io || storeError.code == .corruption
+        switch storeError.code {
+        // A store that is no longer at its path does not come back by itself.
+        case .io: return storeError.errno != .staleNFSFileHandle
+        case .corruption: return true
+        // Compaction removed it after it was listed.
+        case .notFound: return storeError.segment != nil
+        default: return false
+        }
     }
 }
 

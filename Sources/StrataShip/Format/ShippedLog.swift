@@ -173,6 +173,8 @@ package struct ShippedLog: Sendable {
 
         var pieces: [Of: [Int: Int]] = [:]
         var wholes: [Of: Int] = [:]
+        /// The newest epoch that has a segment whole.
+        var wholeEpochs: [UInt32: UInt32] = [:]
         var segments: [UInt32: Set<UInt32>] = [:]
 
         mutating func add(_ info: ObjectInfo) {
@@ -184,9 +186,18 @@ package struct ShippedLog: Sendable {
                 segments[epoch, default: []].insert(segment)
             case .whole(let epoch, let segment):
                 wholes[Of(epoch: epoch, segment: segment)] = byteCount
+                wholeEpochs[segment] = max(wholeEpochs[segment] ?? 0, epoch)
                 segments[epoch, default: []].insert(segment)
             case .checkpoint, nil: break
             }
+        }
+
+        func isListed(_ epoch: UInt32, _ position: LogPosition) -> Bool {
+            pieces[Of(epoch: epoch, segment: position.segment)]?[position.offset] != nil
+        }
+
+        func hasWhole(of segment: UInt32, after epoch: UInt32) -> Bool {
+            wholeEpochs[segment].map { $0 > epoch } ?? false
         }
 
         func nextSegment(after segment: UInt32, in epoch: UInt32) -> UInt32? {
@@ -203,43 +214,24 @@ package struct ShippedLog: Sendable {
         next = start.position
         last = nil
         while limit == nil || next < (limit ?? next) {
-            let (position, of) = (next, Names.Of(epoch: epoch, segment: next.segment))
+            let position = next
             begin(position)
-            // Of a segment in which the next epoch begins, the whole one has the beginning.
-            do {
-                var byteCount = names.wholes[of]
-                var header: ObjectHeader?
-                if byteCount != nil, names.pieces[Names.Of(epoch: epoch, segment: position.segment + 1)]?[0] == nil,
-                    names.wholes[Names.Of(epoch: epoch, segment: position.segment + 1)] == nil
-                {
-                    header = try await Self.header(ShipKey.whole(epoch, position.segment), objects)
-                    if header == nil { byteCount = nil }
-                }
-                if let byteCount {
-                    addWhole(ShipKey.whole(epoch, position.segment), byteCount, limit)
-                    if let header { note(header) }
-                    next = LogPosition(segment: header?.nextSegment ?? position.segment + 1, offset: 0)
-                    continue
-                }
+            if try await passWhole(epoch, position, limit, names, objects) { continue }
+            if passListed(epoch, position, limit, names) { continue }
+            // What was collected because a later epoch has the segment whole is not asked for.
+            if let limit, limit.segment == position.segment, names.hasWhole(of: position.segment, after: epoch),
+                !names.isListed(epoch, position)
+            {
+                segments[segments.count - 1].isComplete = false
+                break
             }
             let key = ShipKey.piece(epoch, position.segment, position.offset)
-            if let byteCount = names.pieces[of]?[position.offset], byteCount > 0,
-                names.pieces[of]?[position.offset + byteCount] != nil
-            {
-                add(key, position.offset, byteCount, limit)
-                next.offset += byteCount
-                continue
-            }
             if let header = try await Self.header(key, objects) {
                 guard header.kind != .fence else {
-                    fence = limit == nil ? header.epoch : fence
-                    if let limit {
-                        // Where the next epoch begins somewhere else, the head is wrong.
-                        throw ShipError(
-                            .damaged,
-                            "epoch \(epoch) ends before \(limit.segment)/\(limit.offset), where the next begins",
-                            key: key)
+                    guard limit == nil else {
+                        throw ShipError(.damaged, "epoch \(epoch) ends before the next one begins", key: key)
                     }
+                    fence = header.epoch
                     break
                 }
                 try check(header, key, epoch, position)
@@ -250,8 +242,10 @@ package struct ShippedLog: Sendable {
                 continue
             }
             // Collected since the list was made, or never shipped: then this is the end.
-            if let header = try await Self.header(ShipKey.whole(epoch, position.segment), objects) {
-                addWhole(ShipKey.whole(epoch, position.segment), header.payloadByteCount, limit)
+            let whole = ShipKey.whole(epoch, position.segment)
+            if let header = try await Self.header(whole, objects) {
+                try check(header, whole, epoch, LogPosition(segment: position.segment, offset: 0))
+                addWhole(whole, header.payloadByteCount, limit)
                 note(header)
                 next = header.next
                 continue
@@ -259,15 +253,55 @@ package struct ShippedLog: Sendable {
             let later = names.nextSegment(after: position.segment, in: epoch)
             guard limit != nil || later != nil else { break }
             segments[segments.count - 1].isComplete = false
-            guard let later, limit == nil || later <= (limit?.segment ?? 0) else {
-                next = limit ?? next
-                break
-            }
+            guard let later, limit == nil || later <= (limit?.segment ?? 0) else { break }
             next = LogPosition(segment: later, offset: 0)
         }
+        try await finishWalk(epoch, limit, objects)
+    }
+
+    /// Goes to the end of a segment that an epoch has whole. Of one in which the next epoch begins, it has the
+    /// beginning.
+    private mutating func passWhole(
+        _ epoch: UInt32, _ position: LogPosition, _ limit: LogPosition?, _ names: Names, _ objects: any ObjectStore
+    ) async throws(ShipError) -> Bool {
+        guard let byteCount = names.wholes[Names.Of(epoch: epoch, segment: position.segment)] else { return false }
+        let key = ShipKey.whole(epoch, position.segment)
+        var following = position.segment + 1
+        if !names.isListed(epoch, LogPosition(segment: following, offset: 0)),
+            names.wholes[Names.Of(epoch: epoch, segment: following)] == nil
+        {
+            guard let header = try await Self.header(key, objects) else { return false }
+            try check(header, key, epoch, LogPosition(segment: position.segment, offset: 0))
+            note(header)
+            following = header.nextSegment ?? following
+        }
+        addWhole(key, byteCount, limit)
+        next = LogPosition(segment: following, offset: 0)
+        return true
+    }
+
+    /// Goes to the end of a piece behind which another one is listed.
+    private mutating func passListed(
+        _ epoch: UInt32, _ position: LogPosition, _ limit: LogPosition?, _ names: Names
+    ) -> Bool {
+        let pieces = names.pieces[Names.Of(epoch: epoch, segment: position.segment)]
+        guard let byteCount = pieces?[position.offset], byteCount > 0, pieces?[position.offset + byteCount] != nil
+        else {
+            return false
+        }
+        add(ShipKey.piece(epoch, position.segment, position.offset), position.offset, byteCount, limit)
+        next.offset += byteCount
+        return true
+    }
+
+    private mutating func finishWalk(
+        _ epoch: UInt32, _ limit: LogPosition?, _ objects: any ObjectStore
+    ) async throws(ShipError) {
         if let limit {
             next = limit
-        } else if end.position != next, let key = segments.last?.parts.last?.key {
+            return
+        }
+        if end.position != next, let key = segments.last?.parts.last?.key {
             // The last piece was only known by name.
             guard let header = try await Self.header(key, objects) else {
                 throw ShipError(.missing, "the last piece of the log is gone", key: key)
@@ -275,7 +309,7 @@ package struct ShippedLog: Sendable {
             try check(header, key, epoch, header.position)
             note(header)
         }
-        if let final = segments.last, final.parts.isEmpty, limit == nil, final.isComplete { segments.removeLast() }
+        if let final = segments.last, final.parts.isEmpty, final.isComplete { segments.removeLast() }
     }
 
     /// A segment that is entered, or gone on in.

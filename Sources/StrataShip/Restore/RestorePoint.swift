@@ -59,7 +59,6 @@ struct RestorePointFinder {
         _ progress: @Sendable (Int64) -> Void = { _ in }
     ) async throws(ShipError) -> [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(min(limit, segment.byteCount))
         for part in segment.parts where part.range.lowerBound < limit {
             guard bytes.count == part.range.lowerBound, let object = try await ShippedLog.object(part.key, objects)
             else { throw gone(part.key) }
@@ -69,8 +68,14 @@ struct RestorePointFinder {
                 throw ShipError(.damaged, "an object is not the one that its name says", key: part.key)
             }
             let end = min(part.range.upperBound, limit) - part.offset
-            bytes += object.payload[(part.range.lowerBound - part.offset)..<end]
             progress(Int64(object.payload.count + ObjectHeader.byteCount))
+            if bytes.isEmpty, part.offset == 0 {
+                // Mostly the only one, and long: it is not copied.
+                bytes = object.payload
+                bytes.removeLast(bytes.count - end)
+            } else {
+                bytes += object.payload[(part.range.lowerBound - part.offset)..<end]
+            }
         }
         return bytes
     }
@@ -97,6 +102,28 @@ struct RestorePointFinder {
         let segment = segments[index]
         guard index + 1 < segments.count, segments[index + 1].number == segment.number + 1 else { return segment.end }
         return min(segment.end, try await start(segments[index + 1]).previousValidByteCount)
+    }
+
+    /// A segment's first records, as many as lie in so many bytes of its first object.
+    static func firstRecords(
+        _ segment: ShippedLog.Segment, _ storeUUID: StoreUUID, _ objects: any ObjectStore, byteCount: Int = 256 << 10
+    ) async throws(ShipError) -> [LoggedRecord] {
+        guard let part = segment.parts.first, part.offset == 0 else { return [] }
+        let limit = min(part.range.upperBound, byteCount)
+        let from = Int64(ObjectHeader.byteCount)
+        let bytes: [UInt8]
+        do throws(ObjectStoreError) {
+            bytes = try await objects.get(part.key, range: from..<from + Int64(limit)).bytes
+        } catch {
+            if case .notFound = error { throw gone(part.key) }
+            throw ShipError(error)
+        }
+        let records = try bytes.records(of: segment.number, storeUUID, part.key, isCut: true)
+        // A preamble that is longer, or damaged on its way.
+        if records.isEmpty, limit < part.range.upperBound {
+            return try await firstRecords(segment, storeUUID, objects, byteCount: byteCount * 16)
+        }
+        return records
     }
 
     private func records(
@@ -129,7 +156,7 @@ struct RestorePointFinder {
             var index = try await lastIndex { $0.previousTime <= time }
             while let found = index {
                 let segment = segments[found]
-                let first = try await records(segment, upTo: try await limit(at: found)).first
+                let first = try await Self.firstRecords(segment, log.head.storeUUID, objects).first
                 if let first, first.timestampNanoseconds <= time { break }
                 index = found > 0 ? found - 1 : nil
             }
@@ -257,7 +284,11 @@ struct RestorePointFinder {
     /// The first transaction of the segments behind one.
     private func next(after index: Int) async throws(ShipError) -> RestorePlan.Transaction? {
         for later in segments.indices.dropFirst(index + 1).prefix(8) {
-            let found = try await records(segments[later], upTo: try await limit(at: later)).first { $0.isTransaction }
+            let first = try await Self.firstRecords(segments[later], log.head.storeUUID, objects)
+            var found = first.first { $0.isTransaction }
+            if found == nil, first.last?.range.upperBound != segments[later].end {
+                found = try await records(segments[later], upTo: try await limit(at: later)).first { $0.isTransaction }
+            }
             if let found {
                 return RestorePlan.Transaction(
                     sequence: found.sequence, timestampNanoseconds: found.timestampNanoseconds)
@@ -292,9 +323,9 @@ struct RestorePointFinder {
 
     /// The first transaction that can be restored, as far as segments' beginnings tell.
     private mutating func oldest() async throws(ShipError) -> UInt64? {
-        for (index, segment) in segments.enumerated() where segment.isComplete {
+        for segment in segments where segment.isComplete {
             if let floor = log.head.floor, segment.number < floor.place.segment { continue }
-            let records = try await records(segment, upTo: try await limit(at: index))
+            let records = try await Self.firstRecords(segment, log.head.storeUUID, objects)
             guard let first = records.first(where: \.isTransaction) else { continue }
             let holes = records.prefix { !$0.isTransaction }.holes
             let isComplete = (1..<max(segment.number, 1)).allSatisfy { number in
@@ -324,8 +355,11 @@ extension Sequence<LoggedRecord> {
 extension [UInt8] {
     /// The records of a segment's bytes.
     ///
+    /// - Parameter isCut: whether the last one may be incomplete.
     /// - Throws: `.damaged` where they do not follow each other to the end.
-    func records(of segment: UInt32, _ storeUUID: StoreUUID, _ key: String?) throws(ShipError) -> [LoggedRecord] {
+    func records(
+        of segment: UInt32, _ storeUUID: StoreUUID, _ key: String?, isCut: Bool = false
+    ) throws(ShipError) -> [LoggedRecord] {
         let found = try locally { () throws(StoreError) in
             try withBytes { bytes throws(StoreError) in
                 var records: [LoggedRecord] = []
@@ -344,7 +378,7 @@ extension [UInt8] {
                 return (records, true)
             }
         }
-        guard found.1 else {
+        guard found.1 || isCut else {
             throw ShipError(
                 .damaged, "the records of segment \(segment) do not follow each other as they were written", key: key)
         }

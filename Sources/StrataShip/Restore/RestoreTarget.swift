@@ -39,8 +39,8 @@ public struct RestoreOptions: Sendable {
     public var takesOver = false
     /// Whether the whole store is checked when it is complete.
     public var verifies = true
-    /// So many objects are fetched at once. 1 to 64.
-    public var concurrency = 8
+    /// So many segments are fetched at once, 1 to 64. Each takes twice its length of memory, 128 MiB as a rule.
+    public var concurrency = 4
     /// As ``ShipOptions/onlyWriter``, for taking over.
     public var onlyWriter = false
     /// Called as bytes come in, with how many of how many have come, from any thread.

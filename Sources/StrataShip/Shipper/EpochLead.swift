@@ -316,41 +316,7 @@ struct EpochLead: Sendable {
                     + "restored fork needs a prefix of its own; `strata restore --take-over` makes a store that goes on from the "
                     + "bucket")
         }
-        enum Found: Sendable {
-            case same, behind(UInt64), gone, different
-        }
-        // The last bytes of the log in the bucket, to be compared with those that the store has there.
-        var remote: (offset: Int, bytes: [UInt8])?
-        if place.offset > 0, let part = log.segments.last(where: { $0.number == place.segment })?.parts.last {
-            guard let object = try await ShippedLog.object(part.key, objects) else {
-                throw ShipError(.missing, "a piece that was shipped is gone", key: part.key)
-            }
-            remote = (part.offset, Array(object.payload.prefix(part.range.upperBound - part.offset)))
-        }
-        let known = remote
-        let found: Found = try await calls.run { () throws(StoreError) in
-            let extent = try scanner.extent()
-            guard extent.end >= place.position else { return .behind(0) }
-            let segments = try scanner.segments()
-            guard segments.contains(place.segment) else {
-                return segments.contains { $0 > place.segment } ? .gone : .different
-            }
-            if place.offset == 0 {
-                let start = try scanner.start(of: place.segment)
-                // A flush that failed may have moved records out of the segment before.
-                return start.previousChecksum == place.checksum && start.previousSequence == place.sequence
-                    || start.previousSequence < place.sequence ? .same : .different
-            }
-            guard let known else { return .different }
-            var end = place.offset
-            if segments.contains(place.segment + 1), extent.end.segment > place.segment {
-                end = min(end, try scanner.start(of: place.segment + 1).previousValidByteCount)
-            }
-            guard end > known.offset else { return .different }
-            let local = try scanner.bytes(of: place.segment, known.offset..<end)
-            return known.bytes.starts(with: local) && local.count == end - known.offset ? .same : .different
-        }
-        switch found {
+        switch try await local(place, log, scanner, calls) {
         case .same: return
         case .behind: throw other("the bucket has more of the log than the store")
         case .different: throw other("the bucket has another log than the store")
@@ -359,6 +325,56 @@ struct EpochLead: Sendable {
             guard isOwn else {
                 throw other("the store has compacted segment \(place.segment) away, so that it cannot be compared")
             }
+        case .compare(let number, let end):
+            // The last bytes of the log in the bucket, with those that the store has there.
+            guard let part = log.segment(number)?.parts.last(where: { $0.range.lowerBound < end }) else {
+                throw other("the bucket has another log than the store")
+            }
+            guard let object = try await ShippedLog.object(part.key, objects) else {
+                throw ShipError(.missing, "a piece that was shipped is gone", key: part.key)
+            }
+            let upper = min(part.range.upperBound, end)
+            let bytes = try await calls.run { () throws(StoreError) in
+                try scanner.bytes(of: number, part.offset..<upper)
+            }
+            guard bytes.count == upper - part.offset, object.payload.starts(with: bytes) else {
+                throw other("the bucket has another log than the store")
+            }
+        }
+    }
+
+    private enum Place: Sendable {
+        case same, behind, different, gone
+        /// The bytes before an offset of a segment decide.
+        case compare(UInt32, Int)
+    }
+
+    /// What the store has where the log in the bucket ends.
+    private static func local(
+        _ place: ShipHead.Place, _ log: ShippedLog, _ scanner: LogScanner, _ calls: BlockingCalls
+    ) async throws(ShipError) -> Place {
+        let before = log.segments.last { $0.number < place.segment && !$0.parts.isEmpty }
+        return try await calls.run { () throws(StoreError) in
+            let extent = try scanner.extent()
+            guard extent.end >= place.position else { return .behind }
+            let segments = try scanner.segments()
+            guard segments.contains(place.segment) else {
+                return segments.contains { $0 > place.segment } ? .gone : .different
+            }
+            if place.offset > 0 {
+                var end = place.offset
+                if segments.contains(place.segment + 1), extent.end.segment > place.segment {
+                    end = min(end, try scanner.start(of: place.segment + 1).previousValidByteCount)
+                }
+                return .compare(place.segment, end)
+            }
+            let start = try scanner.start(of: place.segment)
+            if start.previousChecksum == place.checksum, start.previousSequence == place.sequence { return .same }
+            // A flush that failed may have moved records out of the segment before, after they were shipped.
+            guard let before, before.number == start.previousSegment, start.previousValidByteCount < before.end,
+                segments.contains(before.number)
+            else { return .different }
+            return .compare(before.number, start.previousValidByteCount)
         }
     }
 

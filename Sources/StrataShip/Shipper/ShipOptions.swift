@@ -25,7 +25,7 @@ public struct ShipOptions: Sendable {
     /// Ships to a bucket in place of another store that has shipped there, or after the file beside this one was lost
     /// that says that it has. The other one's shipper is fenced. The logs have to fit together all the same.
     public var takesOver = false
-    /// What is kept in the bucket; nil for everything.
+    /// What is kept in the bucket; nil for every state. Pieces of segments that are there whole, too, go in any case.
     public var retention: ShipRetention?
     /// Who ships, for people who read the head: by default the host's name and the process number.
     public var name = Self.processName
@@ -48,7 +48,9 @@ public struct ShipRetention: Sendable, Hashable {
     /// States of at least so long can be restored.
     public var age: Duration
     /// What nothing needs any more stays for so long, for restores and followers that are reading it.
-    public var grace = Duration.seconds(86_400)
+    public var grace = Self.usualGrace
+
+    static let usualGrace = Duration.seconds(86_400)
 
     /// Keeps what is needed for every state of the last `age`.
     public init(age: Duration) {

@@ -56,6 +56,7 @@ actor ShipWorker {
     private var slotSegment: UInt32?
     private var roundsSinceLook = 0
     private var collected: Int64?
+    private var collectedPieces = 0
 
     init(_ path: FilePath, _ fileSystem: any FileSystem, _ objects: any ObjectStore, _ options: ShipOptions) {
         self.path = path
@@ -68,8 +69,9 @@ actor ShipWorker {
     private static let lookRounds = 60
     /// So many segments are kept open for when compaction removes them.
     private static let heldMaximum = 64
-    /// A collection is begun that often.
+    /// A collection is begun that often, if something was shipped since, and the first so long after the start.
     private static let collectionNanoseconds: Int64 = 86_400_000_000_000
+    private static let firstCollectionNanoseconds: Int64 = 600_000_000_000
 
     /// Ships what is there.
     ///
@@ -79,11 +81,11 @@ actor ShipWorker {
     func round(isLast: Bool, note: @Sendable (Progress) -> Void) async throws(ShipError) {
         if let failure { throw failure }
         do throws(ShipError) {
-            if lead == nil { try await open() }
+            if lead == nil { try await open(note) }
             try await ship(note)
             try await shipWholes()
             try await shipCheckpoint(isLast: isLast)
-            try await collect()
+            try await collect(isLast: isLast)
         } catch {
             if !error.mayPass, error.code != .cancelled { failure = error }
             throw error
@@ -92,7 +94,7 @@ actor ShipWorker {
 
     // MARK: Beginning
 
-    private func open() async throws(ShipError) {
+    private func open(_ note: @Sendable (Progress) -> Void) async throws(ShipError) {
         let (path, fileSystem) = (path, fileSystem)
         let scanner = try await calls.run { () throws(StoreError) in try LogScanner(path, in: fileSystem) }
         let known = try await calls.run { () throws(StoreError) in
@@ -108,6 +110,13 @@ actor ShipWorker {
             place.segment = 0
             try await writeSlot(scanner)
         }
+        // While the bucket cannot be reached, the gauges show what waits since the last segment that was shipped.
+        if let slotSegment {
+            place.segment = slotSegment
+            let end = try await calls.run { () throws(StoreError) in try scanner.extent().end }
+            let waiting = try await unshipped(scanner, end)
+            note(progress(oldest: waiting.time, bytes: waiting.bytes))
+        }
         let begun = try await EpochLead.take(scanner, line: line, calls, objects, options)
         self.scanner = scanner
         lead = begun.lead
@@ -119,7 +128,7 @@ actor ShipWorker {
         try await writeSlot(scanner)
     }
 
-    private func progress(_ extent: LogPosition?, oldest: Int64?, bytes: Int64) -> Progress {
+    private func progress(oldest: Int64?, bytes: Int64) -> Progress {
         Progress(
             sequence: place.sequence, unshippedBytes: bytes, oldestUnshippedTime: oldest,
             epoch: lead?.epoch ?? 0, pieces: pieces, pieceBytes: pieceBytes, gaps: gaps, problem: problem)
@@ -131,11 +140,11 @@ actor ShipWorker {
         guard let scanner else { return }
         var extent = try await calls.run { () throws(StoreError) in try scanner.extent() }
         guard pending != nil || place.position < extent.end else {
-            return note(progress(extent.end, oldest: nil, bytes: 0))
+            return note(progress(oldest: nil, bytes: 0))
         }
         while pending != nil || place.position < extent.end {
             let waiting = try await unshipped(scanner, extent.end)
-            note(progress(extent.end, oldest: waiting.time, bytes: waiting.bytes))
+            note(progress(oldest: waiting.time, bytes: waiting.bytes))
             roundsSinceLook += 1
             if roundsSinceLook >= Self.lookRounds {
                 var looking = lead
@@ -147,7 +156,7 @@ actor ShipWorker {
             try await send()
             extent = try await calls.run { () throws(StoreError) in try scanner.extent() }
         }
-        note(progress(extent.end, oldest: nil, bytes: 0))
+        note(progress(oldest: nil, bytes: 0))
     }
 
     /// How much waits to be shipped, and since when.
@@ -404,13 +413,21 @@ actor ShipWorker {
 
     // MARK: Collecting
 
-    private func collect() async throws(ShipError) {
-        guard let retention = options.retention, lead != nil else { return }
+    private func collect(isLast: Bool) async throws(ShipError) {
         let now = options.clock()
-        if let collected, now - collected < Self.collectionNanoseconds { return }
+        let due: Int64
+        if let collected {
+            due = collected + Self.collectionNanoseconds
+        } else {
+            collected = now - Self.collectionNanoseconds + Self.firstCollectionNanoseconds
+            due = now + Self.firstCollectionNanoseconds
+        }
+        // Who ships now and then collects now and then.
+        guard lead != nil, pieces > collectedPieces, now >= due || isLast && options.retention != nil else { return }
         collected = now
+        collectedPieces = pieces
         do throws(ShipError) {
-            _ = try await LogCollector(objects, retention: retention, clock: options.clock).collect()
+            _ = try await LogCollector(objects, retention: options.retention, clock: options.clock).collect()
         } catch {
             // The log goes on being shipped; space is lost, which somebody has to know.
             problem = "nothing was collected: \(error)"
