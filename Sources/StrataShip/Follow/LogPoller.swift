@@ -7,7 +7,7 @@ struct LogPoller {
     private let options: FollowOptions
     /// Polls without anything new, one after the other.
     private var idlePolls = 0
-    private var lastWrite = ContinuousClock.now
+    private var lastWrite: ContinuousClock.Instant?
     private var isWritten = false
 
     /// After so many polls without anything new, the head and the whole segment are looked for: the next piece may
@@ -49,7 +49,7 @@ struct LogPoller {
 
     /// So that a follower that is killed begins where it was.
     private mutating func write() {
-        guard !isWritten, lastWrite.duration(to: .now) > Self.writeInterval || idlePolls == 1 else { return }
+        guard !isWritten, lastWrite.map({ $0.duration(to: .now) > Self.writeInterval }) ?? true else { return }
         log.write()
         lastWrite = .now
         isWritten = true
