@@ -38,7 +38,7 @@ struct RetryTests {
             case .tooMany: .error(429, "TooManyRequests")
             case .timeout: .error(400, "RequestTimeout")
             case .conflict: .error(409, "OperationAborted")
-            case .slow: .slow(4, 200, RetryTests.ok, body)
+            case .slow: .slow(120, 200, RetryTests.ok, body)
             case .trickle: .trickle(0.01, 200, RetryTests.ok, body)
             case .garbage: .raw("SSH-2.0-OpenSSH\r\n\r\n")
             case .incomplete: .raw("HTTP/1.1 200 OK\r\nContent-Le")
