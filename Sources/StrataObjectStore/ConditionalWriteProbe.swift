@@ -8,8 +8,8 @@ public enum ConditionalWriteProbe {
     /// Takes six requests. What is left of a probe that was cut short is one small object.
     ///
     /// - Parameter prefix: What the object's name begins with.
-    /// - Throws: ``ObjectStoreError/unsupported(key:message:)`` if a write happened whose condition did not hold, or did
-    ///   not happen although it held.
+    /// - Throws: ``ObjectStoreError/unsupported(key:message:)`` if a write happened whose condition did not hold, or
+    ///   did not happen although it held.
     public static func run(on store: some ObjectStore, prefix: String = "probe/") async throws(ObjectStoreError) {
         let key = prefix + String(UInt64.random(in: 0...UInt64.max), radix: 16)
         let error: ObjectStoreError?
@@ -26,10 +26,13 @@ public enum ConditionalWriteProbe {
 
     private static func check(_ store: some ObjectStore, key: String) async throws(ObjectStoreError) {
         let first = try await write(1, to: key, of: store, if: .absent)
-        guard let first else { throw .unsupported(key: key, message: "it refuses to write an object that is not there") }
+        guard let first else {
+            throw .unsupported(key: key, message: "it refuses to write an object that is not there")
+        }
         if try await write(2, to: key, of: store, if: .absent) != nil {
             throw .unsupported(
-                key: key, message: "it overwrites objects that are to be written only where there are none "
+                key: key,
+                message: "it overwrites objects that are to be written only where there are none "
                     + "(If-None-Match: *)")
         }
         guard let second = try await write(3, to: key, of: store, if: .matching(first.tag)) else {

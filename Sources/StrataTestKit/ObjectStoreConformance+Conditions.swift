@@ -16,8 +16,8 @@ extension ObjectStoreConformance {
         let first = try await put(key, [1])
         let second = try await put(key, [2], if: .matching(first.tag))
         try expect(try await !putIfHolds(key, [3], if: .matching(first.tag)), "an old tag matched")
-        try expect(
-            try await !putIfHolds(key, [3], if: .matching("\"0123456789abcdef0123456789abcdef\"")), "another tag matched")
+        let other = PutCondition.matching("\"0123456789abcdef0123456789abcdef\"")
+        try expect(try await !putIfHolds(key, [3], if: other), "another tag matched")
         try expect(try await store.get(key, range: nil).bytes == [2], "a write was carried out all the same")
         try expect(try await store.head(key)?.tag == second.tag, "head says another tag than put")
         try expect(try await store.get(key, range: 0..<1).info.tag == second.tag, "get says another tag than put")
@@ -72,7 +72,8 @@ extension ObjectStoreConformance {
         }
         try expect(winners.count == 1, "round \(round): \(winners.count) of 8 writers have won")
         let found = try await store.get(key, range: nil).bytes
-        try expect(found == [UInt8(winners[0]), UInt8(round)], "round \(round): another than the winner's bytes are there")
+        try expect(
+            found == [UInt8(winners[0]), UInt8(round)], "round \(round): other bytes than the winner's are there")
     }
 
     func racingCreators() async throws {

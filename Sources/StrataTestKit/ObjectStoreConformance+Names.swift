@@ -35,7 +35,9 @@ extension ObjectStoreConformance {
         try await put(short, [1])
         try expect(try await store.get(short, range: nil).bytes == [1], "other bytes were read")
         let key = longest + String(repeating: "y", count: 2000)
-        let found = try await error("a key of 2,000 bytes") { () async throws(ObjectStoreError) in try await put(key, [1]) }
+        let found = try await error("a key of 2,000 bytes") { () async throws(ObjectStoreError) in
+            try await put(key, [1])
+        }
         guard case .unsupported = found else { throw Failure(description: "a long key threw \(found)") }
     }
 
@@ -66,7 +68,8 @@ extension ObjectStoreConformance {
         try expect(try await listed("b/", after: "c") == [], "behind the prefix")
         let object = try await store.list(prefix: root + "c", after: nil, limit: 1).objects[0]
         let head = try await store.head(object.key)
-        try expect(object.size == 3 && object.tag == head?.tag, "the list says \(object), head \(String(describing: head))")
+        try expect(
+            object.size == 3 && object.tag == head?.tag, "the list says \(object), head \(String(describing: head))")
     }
 
     func pages() async throws {

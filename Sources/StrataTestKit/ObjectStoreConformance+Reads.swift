@@ -5,7 +5,9 @@ extension ObjectStoreConformance {
         let key = key("none")
         let got = try await error("get") { () async throws(ObjectStoreError) in try await store.get(key, range: nil) }
         try expect(got == .notFound(key: key), "get of no object threw \(got)")
-        let part = try await error("get") { () async throws(ObjectStoreError) in try await store.get(key, range: 0..<1) }
+        let part = try await error("get") { () async throws(ObjectStoreError) in
+            try await store.get(key, range: 0..<1)
+        }
         try expect(part == .notFound(key: key), "get of a range of no object threw \(part)")
         try expect(try await store.head(key) == nil, "there is something")
         try await store.delete([key])

@@ -35,7 +35,8 @@ extension ObjectStoreConformance {
         for end in [0, Int64(uploadSize) - 1] {
             let key = key("end\(end)")
             let found = try await error("a source that fails") { () async throws(ObjectStoreError) in
-                try await store.upload(key, from: Broken(size: Int64(uploadSize), end: end), digest: digest, if: .always)
+                try await store.upload(
+                    key, from: Broken(size: Int64(uploadSize), end: end), digest: digest, if: .always)
             }
             guard case .source(key, _) = found else { throw Failure(description: "a source that fails threw \(found)") }
             try expect(try await store.head(key) == nil, "half an object is there")

@@ -68,7 +68,8 @@ struct ConfigurationTests {
         #expect(read.endpoint == "http://h" && read.region == "eu-west-2" && read.certificateAuthorities == "/ca")
         #expect(try S3Configuration(url: "s3://b?region=x", environment: environment).region == "x")
 
-        let file = try TemporaryFile("[default]\nregion = us-east-2\n[profile p]\nregion=eu-north-1\nendpoint_url = http://p\n")
+        let file = try TemporaryFile(
+            "[default]\nregion = us-east-2\n[profile p]\nregion=eu-north-1\nendpoint_url = http://p\n")
         let shared = ["AWS_CONFIG_FILE": file.path, "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent"]
         #expect(try S3Configuration(url: "s3://b", environment: shared).region == "us-east-2")
         let profile = try S3Configuration(url: "s3://b?profile=p", environment: shared)

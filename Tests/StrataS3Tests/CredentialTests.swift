@@ -62,7 +62,9 @@ struct CredentialTests {
             "[profile role]\nrole_arn = arn\n[profile empty]\nregion = x\n[profile there]\naws_access_key_id = K4\n"
                 + "aws_secret_access_key = S4\n")
         let environment = ["AWS_SHARED_CREDENTIALS_FILE": file.path, "AWS_CONFIG_FILE": configuration.path]
-        func profile(_ name: String?) -> ProfileCredentials { ProfileCredentials(profile: name, environment: environment) }
+        func profile(_ name: String?) -> ProfileCredentials {
+            ProfileCredentials(profile: name, environment: environment)
+        }
         #expect(try await find(profile(nil)) == S3Credentials(accessKeyID: "K1", secretAccessKey: "S1=/+"))
         #expect(
             try await find(profile("other"))
@@ -176,7 +178,9 @@ struct CredentialTests {
     @Test func theFirstThatHasThemIsTaken() async throws {
         var environment = nowhere
         #expect(try await find(CredentialChain.standard(environment: environment)) == nil)
-        let file = try TemporaryFile("[default]\naws_access_key_id=F\naws_secret_access_key=S\n[p]\naws_access_key_id=P\naws_secret_access_key=S\n")
+        let file = try TemporaryFile(
+            "[default]\naws_access_key_id=F\naws_secret_access_key=S\n"
+                + "[p]\naws_access_key_id=P\naws_secret_access_key=S\n")
         environment["AWS_SHARED_CREDENTIALS_FILE"] = file.path
         #expect(try await find(CredentialChain.standard(environment: environment))?.accessKeyID == "F")
         environment["AWS_ACCESS_KEY_ID"] = "E"

@@ -38,7 +38,7 @@ struct RetryTests {
             case .tooMany: .error(429, "TooManyRequests")
             case .timeout: .error(400, "RequestTimeout")
             case .conflict: .error(409, "OperationAborted")
-            case .slow: .slow(4, 200, RetryTests.ok, body)
+            case .slow: .slow(120, 200, RetryTests.ok, body)
             case .trickle: .trickle(0.01, 200, RetryTests.ok, body)
             case .garbage: .raw("SSH-2.0-OpenSSH\r\n\r\n")
             case .incomplete: .raw("HTTP/1.1 200 OK\r\nContent-Le")
@@ -258,7 +258,8 @@ struct RetryTests {
             call.headers["authorization"]?.contains("/eu-west-3/s3/") == true
                 ? .answer(200, Self.ok)
                 : .error(
-                    call.number == 0 ? 301 : 400, call.number == 0 ? "PermanentRedirect" : "AuthorizationHeaderMalformed",
+                    call.number == 0 ? 301 : 400,
+                    call.number == 0 ? "PermanentRedirect" : "AuthorizationHeaderMalformed",
                     ["x-amz-bucket-region": "eu-west-3"])
         }
         let store = try server.store()
@@ -278,8 +279,8 @@ struct RetryTests {
     }
 
     @Test(arguments: [
-        (403, "AccessDenied"), (404, "NoSuchBucket"), (404, "NoSuchKey"), (400, "InvalidArgument"), (501, "NotImplemented"),
-        (405, "MethodNotAllowed"), (403, "SignatureDoesNotMatch"),
+        (403, "AccessDenied"), (404, "NoSuchBucket"), (404, "NoSuchKey"), (400, "InvalidArgument"),
+        (501, "NotImplemented"), (405, "MethodNotAllowed"), (403, "SignatureDoesNotMatch"),
     ])
     func errorsThatStayAreNotTriedAgain(_ status: Int, _ code: String) async throws {
         let server = MischievousServer { _ in .error(status, code) }
@@ -344,7 +345,9 @@ struct RetryTests {
         let store = try server.store()
         #expect(try await store.get("key", range: 10..<20).bytes == Array(bytes[10..<20]))
         #expect(try await store.get("key", range: 990..<2000).bytes == Array(bytes[990...]))
-        let error = await failure { () async throws(ObjectStoreError) in try await store.get("key", range: 1000..<1001) }
+        let error = await failure { () async throws(ObjectStoreError) in
+            try await store.get("key", range: 1000..<1001)
+        }
         #expect(error == .rangeNotSatisfiable(key: "key", size: 1000))
         await store.shutdown()
     }
@@ -353,7 +356,9 @@ struct RetryTests {
         let server = MischievousServer { _ in .slow(90, 200, Self.ok, []) }
         let store = try server.store(attempt: .seconds(100))
         let start = ContinuousClock.now
-        let task = Task { await failure { () async throws(ObjectStoreError) in try await store.get("key", range: nil) } }
+        let task = Task {
+            await failure { () async throws(ObjectStoreError) in try await store.get("key", range: nil) }
+        }
         while server.calls.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
         task.cancel()
         #expect(await task.value == .cancelled)
@@ -497,7 +502,8 @@ struct RetryTests {
                         """
                         <DeleteResult><Error><Key>k1</Key><Code>InternalError</Code></Error>\
                         <Error><Key>k2</Key><Code>NoSuchKey</Code></Error>\
-                        \(call.number == 0 ? "" : "<Error><Key>k3</Key><Code>AccessDenied</Code></Error>")</DeleteResult>
+                        \(call.number == 0 ? "" : "<Error><Key>k3</Key><Code>AccessDenied</Code></Error>")\
+                        </DeleteResult>
                         """.utf8))
         }
         let store = try server.store()

@@ -33,7 +33,9 @@ private func conform(to check: ObjectStoreConformance.Check, on kind: TestServer
 
 /// What servers have and have not, and how they are told.
 struct ServerTests {
-    @Test(.enabled(if: TestServer.isThere(.seaweed) && TestServer.isThere(.moto)), arguments: [TestServer.Kind.seaweed, .moto])
+    @Test(
+        .enabled(if: TestServer.isThere(.seaweed) && TestServer.isThere(.moto)),
+        arguments: [TestServer.Kind.seaweed, .moto])
     func serversWithConditionsPassTheProbe(_ kind: TestServer.Kind) async throws {
         let store = try await TestServer.shared(kind).store(prefix: "probed")
         try await ConditionalWriteProbe.run(on: store)
@@ -49,6 +51,28 @@ struct ServerTests {
         guard case .unsupported(_, let message)? = error else { throw error ?? .cancelled }
         #expect(message.contains("If-None-Match"))
         await store.shutdown()
+    }
+
+    @Test(.enabled(if: TestServer.isThere(.seaweed)))
+    func authoritiesOfAFileAreTrustedAndNoOthers() async throws {
+        let plain = try await TestServer.shared(.seaweed).store()
+        var configuration = plain.caller.configuration
+        await plain.shutdown()
+        configuration.endpoint = "https://localhost:\(await TestServer.shared(.seaweed).tlsPort)"
+        let file = try TemporaryFile(TestCertificates.authority)
+        configuration.certificateAuthorities = file.path
+        let trusting = try S3ObjectStore(configuration, credentials: StaticCredentials(TestServer.keys))
+        let bytes: [UInt8] = [1, 2, 3]
+        _ = try await trusting.put("over TLS", bytes, digest: ObjectDigest(of: bytes), if: .always)
+        #expect(try await trusting.get("over TLS", range: nil).bytes == bytes)
+        await trusting.shutdown()
+
+        configuration.certificateAuthorities = nil
+        let other = try S3ObjectStore(configuration, credentials: StaticCredentials(TestServer.keys))
+        let error = await #expect(throws: ObjectStoreError.self) { try await other.get("over TLS", range: nil) }
+        guard case .unavailable(_, let message)? = error else { throw error ?? .cancelled }
+        #expect(message.contains("TLS"))
+        await other.shutdown()
     }
 
     @Test(.enabled(if: TestServer.isThere(.seaweed)))

@@ -23,9 +23,8 @@ struct UploadTests {
                 switch (call.method, call.query) {
                 case ("POST", "uploads="):
                     self.begun.withLock { $0 += 1 }
-                    return .answer(
-                        200, [:],
-                        Array("<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>".utf8))
+                    let root = "InitiateMultipartUploadResult"
+                    return .answer(200, [:], Array("<\(root)><UploadId>u</UploadId></\(root)>".utf8))
                 case ("PUT", _):
                     let number = Int(call.query.dropFirst("partNumber=".count).prefix { $0 != "&" }) ?? 0
                     self.parts.withLock { $0[number] = call.body.count }
@@ -34,11 +33,8 @@ struct UploadTests {
                     self.aborted.withLock { $0 += 1 }
                     return .answer(204)
                 case ("POST", "uploadId=u"):
-                    return .answer(
-                        200, [:],
-                        Array(
-                            "<CompleteMultipartUploadResult><ETag>&quot;whole&quot;</ETag></CompleteMultipartUploadResult>"
-                                .utf8))
+                    let root = "CompleteMultipartUploadResult"
+                    return .answer(200, [:], Array("<\(root)><ETag>&quot;whole&quot;</ETag></\(root)>".utf8))
                 default: return .answer(500)
                 }
             }

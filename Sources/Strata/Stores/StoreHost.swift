@@ -12,7 +12,8 @@ package struct StoreHost: Sendable {
     package static let option = "StrataStoreHost"
 
     package init(
-        fileSystem: any FileSystem = PosixFileSystem(), adjust: @escaping @Sendable (inout LogOptions) -> Void = { _ in }
+        fileSystem: any FileSystem = PosixFileSystem(),
+        adjust: @escaping @Sendable (inout LogOptions) -> Void = { _ in }
     ) {
         self.fileSystem = fileSystem
         self.adjust = adjust

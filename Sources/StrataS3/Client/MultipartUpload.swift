@@ -95,7 +95,8 @@ struct MultipartUpload {
             }
             for await result in group { parts.append(try result.get()) }
             guard digest.bytes.elementsEqual(hash.finalize()) else {
-                throw ObjectStoreError.source(key: name, message: "the bytes that were read do not have the digest given")
+                throw ObjectStoreError.source(
+                    key: name, message: "the bytes that were read do not have the digest given")
             }
             return .success(parts.sorted { $0.number < $1.number })
         } catch {
@@ -126,9 +127,8 @@ struct MultipartUpload {
         let list = parts.map {
             "<Part><PartNumber>\($0.number)</PartNumber><ETag>\(XMLText.escaped($0.tag))</ETag></Part>"
         }.joined()
-        let body = Array(
-            "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\(list)</CompleteMultipartUpload>"
-                .utf8)
+        let root = "CompleteMultipartUpload"
+        let body = Array("<\(root) xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\(list)</\(root)>".utf8)
         var request = S3Request(
             method: .POST, key: key, query: [("uploadId", identifier)], body: body,
             payload: Hexadecimal.text(SHA256.hash(data: body)))

@@ -29,8 +29,8 @@ public struct S3Configuration: Sendable, Hashable {
     public var attemptTimeout: Duration = .seconds(30)
     /// How many requests are under way at once; others wait.
     public var mostRequests = 16
-    /// The bytes of an upload's part, 5 MiB to 64 MiB; more where an upload would have over 10,000 parts. Shorter objects
-    /// are put in one request.
+    /// The bytes of an upload's part, 5 MiB to 64 MiB; more where an upload would have over 10,000 parts. Shorter
+    /// objects are put in one request.
     public var partSize = 8 << 20
     /// How many parts of one upload are in memory and under way at once.
     public var partsAtOnce = 4

@@ -69,8 +69,8 @@ extension S3ObjectStore {
         else {
             throw .damaged(
                 key: key,
-                message: "\(answer.body.count) bytes with Content-Range \(text.prefix(80)) were the answer to the range "
-                    + "\(range.lowerBound)..<\(range.upperBound)")
+                message: "\(answer.body.count) bytes with Content-Range \(text.prefix(80)) were the answer to the "
+                    + "range \(range.lowerBound)..<\(range.upperBound)")
         }
         let info = try info(of: answer, key: key, size: said.size)
         return said.bytes.count == said.size

@@ -38,7 +38,9 @@ extension S3ObjectStore {
         return max(wanted, (needed + 0xFFFFF) & ~0xFFFFF)
     }
 
-    func read(_ source: any ObjectSource, _ range: Range<Int64>, key: String) async throws(ObjectStoreError) -> [UInt8] {
+    func read(
+        _ source: any ObjectSource, _ range: Range<Int64>, key: String
+    ) async throws(ObjectStoreError) -> [UInt8] {
         let bytes: [UInt8]
         do {
             bytes = try await source.read(range)
@@ -48,7 +50,8 @@ extension S3ObjectStore {
             throw .source(key: key, message: "\(error)")
         }
         guard bytes.count == range.count else {
-            throw .source(key: key, message: "\(bytes.count) bytes were read of \(range.count) from \(range.lowerBound) on")
+            throw .source(
+                key: key, message: "\(bytes.count) bytes were read of \(range.count) from \(range.lowerBound) on")
         }
         return bytes
     }

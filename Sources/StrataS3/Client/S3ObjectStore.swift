@@ -35,7 +35,8 @@ public final class S3ObjectStore: ObjectStore {
         }
     }
 
-    /// Makes a store for an address such as `s3://bucket/prefix?region=eu-central-1`, and for what the environment says.
+    /// Makes a store for an address such as `s3://bucket/prefix?region=eu-central-1`, and for what the environment
+    /// says.
     ///
     /// - Parameter url: As ``S3Configuration/init(url:environment:)`` reads it; `profile` names a profile that keys are
     ///   taken from, too.

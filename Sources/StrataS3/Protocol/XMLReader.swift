@@ -157,7 +157,8 @@ struct XMLReader {
         case "apos": return Array("'".utf8)
         default:
             let number: UInt32? =
-                name.hasPrefix("#x") ? UInt32(name.dropFirst(2), radix: 16)
+                name.hasPrefix("#x")
+                ? UInt32(name.dropFirst(2), radix: 16)
                 : name.hasPrefix("#") ? UInt32(name.dropFirst(1)) : nil
             guard let scalar = number.flatMap(Unicode.Scalar.init) else { throw failure("&\(name); is not known") }
             return Array(String(Character(scalar)).utf8)

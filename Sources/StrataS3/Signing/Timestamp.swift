@@ -10,7 +10,7 @@ struct Timestamp: Sendable, Hashable {
     var basic: String {
         let second = Int(seconds.rounded(.down))
         let time = second - Self.days(of: second) * 86_400
-        return day + "T" + Self.padded(time / 3600, 2) + Self.padded(time / 60 % 60, 2) + Self.padded(time % 60, 2) + "Z"
+        return day + "T" + [time / 3600, time / 60 % 60, time % 60].map { Self.padded($0, 2) }.joined() + "Z"
     }
 
     /// `20150830`.
@@ -52,7 +52,9 @@ struct Timestamp: Sendable, Hashable {
     ]
 
     private static func number(_ text: Substring) -> Int? {
-        guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard (1...9).contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
         return Int(text)
     }
 

@@ -31,7 +31,8 @@ final class BucketFileSystem: FileSystem {
 
     func names() -> [String] {
         let catalog = log.catalog
-        return (catalog.segments.map { LogStore.segmentFileName($0.number) }
+        return
+            (catalog.segments.map { LogStore.segmentFileName($0.number) }
             + catalog.checkpoints.map { Self.checkpointName($0.number) }).sorted()
     }
 

@@ -130,7 +130,9 @@ final class ChunkCache: Sendable {
 
     /// Writes what is only in memory.
     func write(_ catalog: FollowCatalog) {
-        let growing = state.withLock { state in state.growing.compactMap { key in state.memory[key].map { (key, $0) } } }
+        let growing = state.withLock { state in
+            state.growing.compactMap { key in state.memory[key].map { (key, $0) } }
+        }
         for (key, bytes) in growing {
             store(key, bytes)
             // Nothing is added any more to what is not of the last segment.

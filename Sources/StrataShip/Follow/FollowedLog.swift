@@ -263,8 +263,9 @@ final class FollowedLog: Sendable {
 
     private static func gone(_ key: String) -> ShipError {
         ShipError(
-            .missing, "an object of the log is gone: it was collected, or somebody has removed it. Open the store again",
-            key: key)
+            .missing,
+            "an object of the log is gone: it was collected, or somebody has removed it. Open the store again", key: key
+        )
     }
 
     private static func short(_ key: String) -> ShipError {
@@ -307,10 +308,8 @@ final class FollowedLog: Sendable {
         for source in sources {
             let end = parts(source, catalog)?.last?.upper ?? 0
             for index in 0..<(end + ChunkCache.chunkBytes - 1) / ChunkCache.chunkBytes {
-                guard let chunk = chunk(source, index, catalog), !cache.has(chunk.key, atLeast: chunk.range.count) else {
-                    continue
-                }
-                missing.append((source, index))
+                guard let chunk = chunk(source, index, catalog) else { continue }
+                if !cache.has(chunk.key, atLeast: chunk.range.count) { missing.append((source, index)) }
             }
         }
         return missing

@@ -7,7 +7,7 @@ struct LogPoller {
     private let options: FollowOptions
     /// Polls without anything new, one after the other.
     private var idlePolls = 0
-    private var lastWrite = ContinuousClock.now
+    private var lastWrite: ContinuousClock.Instant?
     private var isWritten = false
 
     /// After so many polls without anything new, the head and the whole segment are looked for: the next piece may
@@ -49,7 +49,7 @@ struct LogPoller {
 
     /// So that a follower that is killed begins where it was.
     private mutating func write() {
-        guard !isWritten, lastWrite.duration(to: .now) > Self.writeInterval || idlePolls == 1 else { return }
+        guard !isWritten, lastWrite.map({ $0.duration(to: .now) > Self.writeInterval }) ?? true else { return }
         log.write()
         lastWrite = .now
         isWritten = true
@@ -75,7 +75,8 @@ struct LogPoller {
             guard header.storeUUID == catalog.storeUUID, header.epoch == catalog.epoch,
                 header.position == LogPosition(segment: catalog.nextSegment, offset: catalog.nextOffset)
             else {
-                throw ShipError(.damaged, "an object is not the one that its name says: of another store, perhaps", key: key)
+                throw ShipError(
+                    .damaged, "an object is not the one that its name says: of another store, perhaps", key: key)
             }
             log.add(header, payload, key: key)
             // Checkpoints come with sealed segments.

@@ -31,8 +31,8 @@ actor TestServer {
     /// Whether tests may do without a server that cannot be had.
     private static func isOptional(_ kind: Kind) -> Bool {
         #if !arch(x86_64)
-            // PyPI has it for no other machine.
-            if kind == .seaweed { return true }
+        // PyPI has it for no other machine.
+        if kind == .seaweed { return true }
         #endif
         return ProcessInfo.processInfo.environment["STRATA_S3_SERVERS_REQUIRED"] == nil
     }
@@ -64,6 +64,8 @@ actor TestServer {
     let kind: Kind
     private var process: ServerProcess?
     private var port: UInt16 = 0
+    /// Where SeaweedFS speaks TLS.
+    private(set) var tlsPort: UInt16 = 0
     private var starting: Task<Void, any Error>?
 
     private init(_ kind: Kind) {
@@ -102,6 +104,7 @@ actor TestServer {
         }
         let ports = Self.freePorts(9)
         port = ports[0]
+        tlsPort = ports[8]
         let process = try launch(program, ports: ports)
         self.process = process
         // A port that answers is not yet a server that stores.
@@ -135,12 +138,19 @@ actor TestServer {
             return try ServerProcess(
                 program,
                 [
-                    "server", "-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-s3", "-s3.config={folder}/s3.json",
+                    "server", "-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-s3",
+                    "-s3.config={folder}/s3.json",
                     "-s3.port=\(ports[0])", "-s3.port.grpc=\(ports[1])", "-master.port=\(ports[2])",
                     "-master.port.grpc=\(ports[3])", "-volume.port=\(ports[4])", "-volume.port.grpc=\(ports[5])",
                     "-filer.port=\(ports[6])", "-filer.port.grpc=\(ports[7])", "-master.volumeSizeLimitMB=64",
-                    "-volume.max=20", "-master.telemetry=false", "-s3.port.iceberg=0", "-s3.port.lance=0", "-s3.localSocket={folder}/s3.sock",
-                ], files: ["s3.json": identity])
+                    "-volume.max=20", "-master.telemetry=false", "-s3.port.iceberg=0", "-s3.port.lance=0",
+                    "-s3.localSocket={folder}/s3.sock", "-s3.port.https=\(ports[8])",
+                    "-s3.cert.file={folder}/server.pem", "-s3.key.file={folder}/server.key",
+                ],
+                files: [
+                    "s3.json": identity, "server.pem": TestCertificates.server,
+                    "server.key": TestCertificates.serverKey,
+                ])
         case .moto:
             return try ServerProcess(
                 "python3", [program, "-H", "127.0.0.1", "-p", "\(ports[0])"],
@@ -150,7 +160,8 @@ actor TestServer {
                 program,
                 [
                     "serve", "s3", "--addr", "127.0.0.1:\(ports[0])", "--auth-key",
-                    "\(Self.keys.accessKeyID),\(Self.keys.secretAccessKey)", "--config", "{folder}/rclone.conf", "{folder}",
+                    "\(Self.keys.accessKeyID),\(Self.keys.secretAccessKey)", "--config", "{folder}/rclone.conf",
+                    "{folder}",
                 ])
         }
     }

@@ -69,12 +69,11 @@ import Testing
             try await shipper.shipOnce(withCheckpoint: random.chance(0.15))
             let sequence = shipper.status.sequence
             let found = try await Self.patiently { try await following.digest(at: sequence) }
-            // What compaction writes has a time, too: so not what there was when the transaction was committed.
             #expect(sequence == machine.store.snapshot.sequence)
-            let (own, theirs) = (following.store.snapshot, machine.store.snapshot)
-            #expect(
-                try found == ShipSchema.digest(machine.store),
-                "transaction \(sequence), step \(step): \(own.timestampNanoseconds) \(own.end), \(theirs.timestampNanoseconds) \(theirs.end) \(following.store.schema == machine.store.schema)")
+            // Opened behind a compaction, and without a checkpoint, it does not know when its last transaction was.
+            let wanted = try ShipSchema.digest(
+                machine.store, isTimeless: following.store.snapshot.timestampNanoseconds == 0)
+            #expect(found == wanted, "transaction \(sequence)")
         }
         try await following.close()
         try machine.close()

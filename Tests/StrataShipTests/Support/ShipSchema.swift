@@ -56,9 +56,11 @@ enum ShipSchema {
     }
 
     /// A digest of everything that a store holds at its newest transaction: rows, counts, relationships.
-    static func digest(_ store: LogStore) throws -> ObjectDigest {
+    ///
+    /// - Parameter isTimeless: As if the time of the transaction were not known.
+    static func digest(_ store: LogStore, isTimeless: Bool = false) throws -> ObjectDigest {
         let snapshot = store.snapshot
-        var text = "transaction \(snapshot.sequence) at \(snapshot.timestampNanoseconds)\n"
+        var text = "transaction \(snapshot.sequence) at \(isTimeless ? 0 : snapshot.timestampNanoseconds)\n"
         for entity in store.schema.entities {
             text += "\(entity.name): \(snapshot.count(entity: entity.id))\n"
             try snapshot.forEachRun(root: entity.id) { run throws(StoreError) in
