@@ -74,7 +74,7 @@ let package = Package(
     ],
     traits: [
         .trait(name: "Combine", description: "Publishers of OpenCombine, and a module Combine that exports it."),
-        .trait(name: "S3", description: "Buckets s3://... of servers for the command strata, and an HTTP client for them."),
+        .trait(name: "S3", description: "Buckets s3://... for the command strata, and an HTTP client for them."),
         .trait(name: "Macros", description: "The macros @Managed and @ManagedObject, and swift-syntax for them."),
     ],
     dependencies: [

@@ -3,7 +3,7 @@ import StrataObjectStore
 import SystemPackage
 
 #if S3
-    import StrataS3
+import StrataS3
 #endif
 
 /// Where objects are kept, as it is written on the command line.
@@ -30,14 +30,14 @@ enum BucketURL {
             }
         case "s3":
             #if S3
-                do throws(S3ConfigurationError) {
-                    return try S3ObjectStore(url: text)
-                } catch {
-                    throw CommandError("\(error)")
-                }
+            do throws(S3ConfigurationError) {
+                return try S3ObjectStore(url: text)
+            } catch {
+                throw CommandError("\(error)")
+            }
             #else
-                throw CommandError(
-                    "this build of the command has no S3: build it with --traits S3, as make install does")
+            throw CommandError(
+                "this build of the command has no S3: build it with --traits S3, as make install does")
             #endif
         default: throw CommandError("\(scheme): is no kind of bucket: write file:///directory or s3://bucket/prefix")
         }
