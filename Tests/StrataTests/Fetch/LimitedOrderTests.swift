@@ -4,8 +4,8 @@ import Strata
 import StrataTestKit
 import Testing
 
-/// The first so many of thousands of rows: what comes too late is not sorted, and what it would be sorted by next is not
-/// computed. Compared with all rows, sorted in memory.
+/// The first so many of thousands of rows: what comes too late is not sorted, and what it would be sorted by next is
+/// not computed. Compared with the same request without a limit.
 struct LimitedOrderTests {
     private static let count = 4_000
 

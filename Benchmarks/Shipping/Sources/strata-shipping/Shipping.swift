@@ -42,8 +42,9 @@ enum Shipping {
         let reader = Thread {
             while readLine() != nil {
                 let status = shipper.status
-                print("{\"unshipped\": \(status.unshippedBytes), \"sequence\": \(status.sequence)}")
-                fflush(stdout)
+                let line = "{\"unshipped\": \(status.unshippedBytes), \"sequence\": \(status.sequence)}\n"
+                // A pipe's output would be kept back.
+                FileHandle.standardOutput.write(Data(line.utf8))
             }
             shipper.stop()
         }
