@@ -184,14 +184,14 @@ import Testing
     // MARK: Reading
 
     // recipe: page
-    func page(after last: (title: String, id: NSManagedObjectID)?, _ context: NSManagedObjectContext) throws -> [Book] {
+    func page(after last: (title: String, isbn: String)?, _ context: NSManagedObjectContext) throws -> [Book] {
         let request = NSFetchRequest<Book>(entityName: "Book")
         request.sortDescriptors = [
-            NSSortDescriptor(key: "title", ascending: true), NSSortDescriptor(key: "objectID", ascending: true),
+            NSSortDescriptor(key: "title", ascending: true), NSSortDescriptor(key: "isbn", ascending: true),
         ]
         if let last {
             request.predicate = NSPredicate(
-                format: "title > %@ OR (title == %@ AND SELF > %@)", last.title, last.title, last.id)
+                format: "title > %@ OR (title == %@ AND isbn > %@)", last.title, last.title, last.isbn)
         }
         request.fetchLimit = 20
         return try context.fetch(request)
@@ -199,15 +199,22 @@ import Testing
     // recipe: end
 
     @Test func pagesFollowEachOther() async throws {
-        try await load((0..<50).map { "Volume \($0 / 3)" }, into: container)
+        try await container.performBackgroundTask { context in
+            for number in 0..<50 {
+                let book = Book(context: context)
+                book.title = "Volume \(number / 3)"
+                book.isbn = "\(1_000_000_000 + number * 7 % 50)"
+            }
+            try context.save()
+        }
         let seen = try await container.performBackgroundTask { context in
             var seen: [NSManagedObjectID] = []
-            var last: (String, NSManagedObjectID)?
+            var last: (String, String)?
             while true {
                 let books = try page(after: last, context)
                 guard let book = books.last else { return seen }
                 seen += books.map(\.objectID)
-                last = (book.title, book.objectID)
+                last = (book.title, book.isbn ?? "")
             }
         }
         #expect(seen.count == 50 && Set(seen).count == 50)
