@@ -34,8 +34,17 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
+            name: "StrataObjectStore",
+            dependencies: [
+                "StrataIO", "StrataSupport", "CStrataSupport", .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .target(
             name: "StrataTestKit",
-            dependencies: ["StrataIO", "StrataSupport", .product(name: "SystemPackage", package: "swift-system")],
+            dependencies: [
+                "StrataIO", "StrataObjectStore", "StrataSupport",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
             swiftSettings: settings),
         .target(
             name: "StrataFuzz",
