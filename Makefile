@@ -16,8 +16,9 @@ TEST_FLAGS ?=
 # The suites that `make test` runs in release alone: unoptimised they take several times as long, or do less. Of the
 # engine's all, which have nothing that only a debug build checks; the graph's tests run the engine in debug.
 RELEASE_FILTER ?= StrataLogTests\.|StrataTests\.(ColumnChunkTests|CompiledFetch|IndexedFetch|DirectFetch|LargeSave|WholeGraph|PlanSweep|MigrationSweep|SQLiteComparison|PredicateFuzz|SemiJoin)|StrataTransferTests\.ImportSweep
-# The suites that it runs in debug and in release: what they test is another thing in each.
-BOTH_FILTER ?= StrataTests\.(RuntimeAssumption|ProgrammerErrorMessage|DynamicInitialization)
+# The suites that it runs in debug and in release: what they test is another thing in each, or, of random programs, many
+# more of it.
+BOTH_FILTER ?= StrataTests\.(RuntimeAssumption|ProgrammerErrorMessage|DynamicInitialization)|StrataRandomTests\.RandomProgram
 # The suites that would notice memory that is used wrongly; docs/unsafe.md names them.
 ADDRESS_FILTER ?= Lifetime|LargeSave|ObjectReleaseTests|Concurrency|MembersTests|EventSets|Faulting|PosixFileSystem|OrderedIndexTests|StrataLogTests.StoreTests
 # For each target of the fuzzer. What it finds in a second keeps the targets working; `make soak` looks for more.

@@ -280,7 +280,7 @@ let package = Package(
 
 if sweepsOnly {
     package.targets.removeAll {
-        $0.isTest && !["StrataLogTests", "StrataTests", "StrataTransferTests"].contains($0.name)
+        $0.isTest && !["StrataLogTests", "StrataRandomTests", "StrataTests", "StrataTransferTests"].contains($0.name)
     }
 }
 

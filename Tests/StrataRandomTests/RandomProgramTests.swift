@@ -16,8 +16,8 @@ import Testing
         let usual: UInt64 =
             switch profile {
             case .graph: BuildMode.isDebug ? 8 : 250
-            case .rows: BuildMode.isDebug ? 1 : 40
-            case .bulk: BuildMode.isDebug ? 0 : 10
+            case .rows: BuildMode.isDebug ? 1 : 10
+            case .bulk: BuildMode.isDebug ? 0 : 1
             }
         let first = given ?? 1
         let isOne = given != nil && environment["STRATA_SOAK"] == nil
