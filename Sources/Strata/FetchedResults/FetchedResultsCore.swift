@@ -33,6 +33,12 @@ final class FetchedResultsCore {
     /// Waits for the save that makes the temporary IDs of the last snapshot permanent.
     private var saveObserver: (any NSObjectProtocol)?
     private var temporaryIDs = 0
+    /// Whether the delegate is being told of a round of changes. What it changes meanwhile is told afterwards: the index
+    /// paths of that are paths in the results of this round.
+    private var isReporting = false
+    /// What changed meanwhile, and whether the delegate wants a snapshot after it.
+    private var waiting: [Notification] = []
+    private var isSnapshotDue = false
     private var streams: [UUID: AsyncStream<FetchedResultsDifference>.Continuation] = [:]
 
     init(
@@ -63,11 +69,11 @@ final class FetchedResultsCore {
         }
         self.settings = settings
         set(list)
+        waiting = []
         members = IdentitySet()
         for case let object as NSManagedObject in objects { members.insert(object) }
         follow()
-        delegateLacksMethod = false
-        deliverSnapshot(reloaded: [])
+        deliverSnapshot()
     }
 
     /// The results in sections: as the cache has them, if nothing has changed since, or by reading every object.
@@ -267,22 +273,52 @@ final class FetchedResultsCore {
     }
 
     private func contextDidChange(_ notification: Notification) {
-        guard let list, let settings else { return }
-        let info = notification.userInfo ?? [:]
-        if info[NSInvalidatedAllObjectsKey] != nil {
+        if notification.userInfo?[NSInvalidatedAllObjectsKey] != nil {
             // The context was reset: none of the results can be read any more, until they are fetched again.
-            self.settings = nil
+            settings = nil
+            waiting = []
             follow()
             return
         }
+        if isReporting { waiting.append(notification) } else { report { take(notification, isLate: false) } }
+    }
+
+    /// Tells the delegate something, and then what its methods have brought about.
+    private func report(_ body: () -> Void) {
+        isReporting = true
+        defer { isReporting = false }
+        body()
+        while true {
+            if !waiting.isEmpty {
+                take(waiting.removeFirst(), isLate: true)
+            } else if isSnapshotDue {
+                isSnapshotDue = false
+                tellSnapshot(reloaded: [])
+            } else {
+                return
+            }
+        }
+    }
+
+    /// - Parameter isLate: whether the event is over, so that objects no longer say what has changed in it.
+    private func take(_ notification: Notification, isLate: Bool) {
+        guard let list, let settings else { return }
+        let info = notification.userInfo ?? [:]
         var update = FetchedResultsUpdate(list, settings, self)
         func objects(_ key: String) -> Set<NSManagedObject> { info[key] as? Set<NSManagedObject> ?? [] }
-        for object in objects(NSDeletedObjectsKey) { update.remove(object, &members) }
-        for key in [NSInsertedObjectsKey, NSUpdatedObjectsKey, NSRefreshedObjectsKey, NSInvalidatedObjectsKey] {
+        // A deleted one may be back by now: somebody was told before who has undone it.
+        let keys = [
+            NSDeletedObjectsKey, NSInsertedObjectsKey, NSUpdatedObjectsKey, NSRefreshedObjectsKey,
+            NSInvalidatedObjectsKey,
+        ]
+        for key in keys {
             for object in objects(key) { update.look(at: object, &members) }
         }
         if let paths = settings.paths {
-            var passed = Set(objects(NSUpdatedObjectsKey).filter { paths.countsInEvent($0) })
+            var passed = Set(
+                objects(NSUpdatedObjectsKey).filter {
+                    isLate ? paths.mayPass($0.shape) : paths.countsInEvent($0)
+                })
             for key in [NSInsertedObjectsKey, NSRefreshedObjectsKey, NSInvalidatedObjectsKey, NSDeletedObjectsKey] {
                 passed.formUnion(objects(key).filter { paths.mayPass($0.shape) })
             }
@@ -291,13 +327,20 @@ final class FetchedResultsCore {
         update.calculate()
         guard !update.isEmpty else { return }
         set(update.list)
-        report(update, list)
+        tell(update, list)
+    }
+
+    /// Gives the delegate a snapshot of what has been fetched or saved. Not in the middle of another call, after which
+    /// the delegate might use what it was given before.
+    private func deliverSnapshot() {
+        if isReporting { isSnapshotDue = true } else { report { tellSnapshot(reloaded: []) } }
     }
 
     /// Gives the delegate a snapshot, and another one once a save has made its temporary IDs permanent.
-    private func deliverSnapshot(reloaded: [NSManagedObjectID]) {
+    private func tellSnapshot(reloaded: [NSManagedObjectID]) {
         guard let delegate, let presented else { return }
         let before = version
+        delegateLacksMethod = false
         delegate.controller(presented, didChangeContentWith: snapshot(reloaded: reloaded))
         guard !delegateLacksMethod, version == before else { return }
         awaitPermanentIDs()
@@ -317,7 +360,7 @@ final class FetchedResultsCore {
     private func contextDidSave() {
         // They stay temporary in a context with a parent. After a reset there is nothing to tell of.
         guard settings != nil, countTemporaryIDs() != temporaryIDs else { return }
-        deliverSnapshot(reloaded: [])
+        deliverSnapshot()
     }
 
     private func countTemporaryIDs() -> Int {
@@ -325,15 +368,14 @@ final class FetchedResultsCore {
     }
 
     /// - Parameter old: the results before.
-    private func report(_ update: FetchedResultsUpdate, _ old: FetchedResultList) {
+    private func tell(_ update: FetchedResultsUpdate, _ old: FetchedResultList) {
         if !streams.isEmpty {
             let difference = update.difference
             for stream in streams.values { stream.yield(difference) }
         }
         guard let delegate, let presented else { return }
         let reloaded = update.objects.filter { $0.type == .update || $0.type == .move }
-        delegateLacksMethod = false
-        deliverSnapshot(reloaded: reloaded.compactMap(\.managedObject?.objectID))
+        tellSnapshot(reloaded: reloaded.compactMap(\.managedObject?.objectID))
         guard delegateLacksMethod else { return }
         if namePath == nil, let difference = update.collectionDifference {
             delegateLacksMethod = false
@@ -344,25 +386,32 @@ final class FetchedResultsCore {
         set(old)
         let before = version
         delegate.controllerWillChangeContent(presented)
-        // Unless the delegate has fetched anew.
-        if version == before { set(update.list) }
-        tellOfSections(.insert, update, delegate, presented)
-        for change in update.objects {
+        if version == before {
+            set(update.list)
+            tellOneByOne(update, delegate, presented)
+        }
+        if self.delegate === delegate { delegate.controllerDidChangeContent(presented) }
+    }
+
+    /// Tells of each change, as long as that leads to the results: in the middle the delegate may fetch anew, reset the
+    /// context, or be taken away.
+    private func tellOneByOne(
+        _ update: FetchedResultsUpdate, _ delegate: any NSFetchedResultsControllerDelegate,
+        _ presented: NSFetchedResultsController<any NSFetchRequestResult>
+    ) {
+        let told = version
+        var leadsToResults: Bool { version == told && settings != nil && self.delegate === delegate }
+        func tellOfSections(_ type: NSFetchedResultsChangeType) {
+            for change in update.sections where change.type == type && leadsToResults {
+                delegate.controller(presented, didChange: change.section, atSectionIndex: change.index, for: type)
+            }
+        }
+        tellOfSections(.insert)
+        for change in update.objects where leadsToResults {
             delegate.controller(
                 presented, didChange: change.object, at: change.from, for: change.type, newIndexPath: change.to)
         }
-        tellOfSections(.delete, update, delegate, presented)
-        delegate.controllerDidChangeContent(presented)
-    }
-
-    private func tellOfSections(
-        _ type: NSFetchedResultsChangeType, _ update: FetchedResultsUpdate,
-        _ delegate: any NSFetchedResultsControllerDelegate,
-        _ presented: NSFetchedResultsController<any NSFetchRequestResult>
-    ) {
-        for change in update.sections where change.type == type {
-            delegate.controller(presented, didChange: change.section, atSectionIndex: change.index, for: type)
-        }
+        tellOfSections(.delete)
     }
 }
 

@@ -52,20 +52,19 @@ struct FetchedResultsUpdate {
 
     // MARK: Taking changes
 
-    mutating func remove(_ object: NSManagedObject, _ members: inout IdentitySet) {
-        if members.remove(object) { removed.insert(ObjectIdentifier(object)) }
-    }
-
-    /// An object came or changed.
+    /// An object came, changed or went.
+    ///
+    /// What counts is what it is now: a delegate that was told before may have undone what is told here.
     mutating func look(at object: NSManagedObject, _ members: inout IdentitySet) {
         guard settings.takes(object.shape) else { return }
         let id = ObjectIdentifier(object)
         if removed.contains(id) || changed.contains(id) { return }
-        // A refreshed object is a fault, whose row may be gone.
-        if object.isFault, object.managedObjectContext != nil { object.realize() }
-        let isResult =
+        var isThere: Bool {
             !object.isMarkedDeleted && !object.flags.contains(.gone) && object.managedObjectContext != nil
-            && settings.predicate?.evaluate(with: object) ?? true
+        }
+        // A refreshed object is a fault, whose row may be gone.
+        if isThere, object.isFault { object.realize() }
+        let isResult = isThere && settings.predicate?.evaluate(with: object) ?? true
         if members.contains(object) {
             if isResult { changed.insert(id) } else { remove(object, &members) }
         } else if isResult {
@@ -74,6 +73,10 @@ struct FetchedResultsUpdate {
             // So that an object that is named twice comes in once.
             changed.insert(id)
         }
+    }
+
+    private mutating func remove(_ object: NSManagedObject, _ members: inout IdentitySet) {
+        if members.remove(object) { removed.insert(ObjectIdentifier(object)) }
     }
 
     /// Objects changed that the results may be sorted or divided by. A result whose place depends on one of them is

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Lays what a controller tells over a copy of its sections, as a table view would.
-final class ResultsMirror: NSObject, NSFetchedResultsControllerDelegate {
+class ResultsMirror: NSObject, NSFetchedResultsControllerDelegate {
     struct Section: Equatable {
         var name: String
         var items: [NSManagedObject]
@@ -13,8 +13,10 @@ final class ResultsMirror: NSObject, NSFetchedResultsControllerDelegate {
     /// Of the last changes.
     private(set) var types: [NSFetchedResultsChangeType] = []
 
-    /// Takes what the controller has fetched.
+    /// Takes what the controller has fetched, in place of what it has been telling.
     func take(_ results: NSFetchedResultsController<some NSManagedObject>) {
+        sectionChanges = []
+        objectChanges = []
         sections = (results.sections ?? []).map { .init(name: $0.name, items: $0.objects as? [NSManagedObject] ?? []) }
     }
 
