@@ -146,7 +146,7 @@ extension NSManagedObjectContext {
         changes.refreshed = pipeline.refreshed
         pipeline.refreshed = []
         pipeline.refreshBases = [:]
-        changes.post(.NSManagedObjectContextObjectsDidChange, from: self)
+        changes.report(from: self)
     }
 
     /// Forgets every object, every change and everything that could be undone. Objects that the program still holds

@@ -97,7 +97,7 @@ extension NSManagedObjectContext {
         // Children may have what this context has let go.
         tellChildren(of: ids, areOfSave: areOfSave)
         defer { if !pipeline.event.isEmpty { processPendingChanges() } }
-        if !changes.isEmpty { changes.post(.NSManagedObjectContextObjectsDidChange, from: self) }
+        if !changes.isEmpty { changes.report(from: self) }
         pipeline.refreshBases = [:]
         underWay -= 1
         post(

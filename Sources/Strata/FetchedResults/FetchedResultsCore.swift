@@ -33,8 +33,7 @@ final class FetchedResultsCore {
     /// Waits for the save that makes the temporary IDs of the last snapshot permanent.
     private var saveObserver: (any NSObjectProtocol)?
     private var temporaryIDs = 0
-    /// Whether the delegate is being told of a round of changes. What it changes meanwhile is told afterwards: the index
-    /// paths of that are paths in the results of this round.
+    /// Whether the delegate is being told of a round of changes. What it changes meanwhile is told in a later round.
     private var isReporting = false
     /// What changed meanwhile, and whether the delegate wants a snapshot after it.
     private var waiting: [Notification] = []
@@ -64,7 +63,7 @@ final class FetchedResultsCore {
         let settings = currentSettings(namePath)
         let token = stableToken
         let (objects, list) = try context.limited(settings.timeLimit) { control in
-            let objects = try fetch()
+            let objects = try fetchReported()
             return (objects, try divided(objects, settings, token, control))
         }
         self.settings = settings
@@ -74,6 +73,14 @@ final class FetchedResultsCore {
         for case let object as NSManagedObject in objects { members.insert(object) }
         follow()
         deliverSnapshot()
+    }
+
+    /// The results, but for those whose insertion is told when the event ends, while somebody listens who is told: a
+    /// rollback before would not tell that they are gone.
+    private func fetchReported() throws -> [AnyObject] {
+        let objects = try fetch()
+        guard context.underWay > 0, delegate != nil || !streams.isEmpty else { return objects }
+        return objects.filter { ($0 as? NSManagedObject)?.flags.isReportedAsInserted != true }
     }
 
     /// The results in sections: as the cache has them, if nothing has changed since, or by reading every object.
@@ -280,7 +287,7 @@ final class FetchedResultsCore {
             follow()
             return
         }
-        if isReporting { waiting.append(notification) } else { report { take(notification, isLate: false) } }
+        if isReporting { waiting.append(notification) } else { report { take([notification], isLate: false) } }
     }
 
     /// Tells the delegate something, and then what its methods have brought about.
@@ -290,7 +297,9 @@ final class FetchedResultsCore {
         body()
         while true {
             if !waiting.isEmpty {
-                take(waiting.removeFirst(), isLate: true)
+                let notifications = waiting
+                waiting = []
+                take(notifications, isLate: true)
             } else if isSnapshotDue {
                 isSnapshotDue = false
                 tellSnapshot(reloaded: [])
@@ -300,13 +309,20 @@ final class FetchedResultsCore {
         }
     }
 
-    /// - Parameter isLate: whether the event is over, so that objects no longer say what has changed in it.
-    private func take(_ notification: Notification, isLate: Bool) {
+    /// Works out a round, and tells of it.
+    ///
+    /// - Parameters:
+    ///   - notifications: all that have come since the last round. What is told of one by one would be compared with
+    ///     neighbours that have their values of later.
+    ///   - isLate: whether the events are over, so that objects no longer say what has changed in them.
+    private func take(_ notifications: [Notification], isLate: Bool) {
         guard let list, let settings else { return }
-        let info = notification.userInfo ?? [:]
+        let infos = notifications.compactMap(\.userInfo)
         var update = FetchedResultsUpdate(list, settings, self)
-        func objects(_ key: String) -> Set<NSManagedObject> { info[key] as? Set<NSManagedObject> ?? [] }
-        // A deleted one may be back by now: somebody was told before who has undone it.
+        func objects(_ key: String) -> Set<NSManagedObject> {
+            guard infos.count > 1 else { return infos.first?[key] as? Set<NSManagedObject> ?? [] }
+            return infos.reduce(into: []) { $0.formUnion($1[key] as? Set<NSManagedObject> ?? []) }
+        }
         let keys = [
             NSDeletedObjectsKey, NSInsertedObjectsKey, NSUpdatedObjectsKey, NSRefreshedObjectsKey,
             NSInvalidatedObjectsKey,
@@ -314,16 +330,19 @@ final class FetchedResultsCore {
         for key in keys {
             for object in objects(key) { update.look(at: object, &members) }
         }
+        let untold = context.pipeline.untold
         if let paths = settings.paths {
             var passed = Set(
                 objects(NSUpdatedObjectsKey).filter {
                     isLate ? paths.mayPass($0.shape) : paths.countsInEvent($0)
                 })
-            for key in [NSInsertedObjectsKey, NSRefreshedObjectsKey, NSInvalidatedObjectsKey, NSDeletedObjectsKey] {
+            for key in keys where key != NSUpdatedObjectsKey {
                 passed.formUnion(objects(key).filter { paths.mayPass($0.shape) })
             }
+            passed.formUnion(untold.filter { paths.mayPass($0.shape) })
             update.look(along: paths, to: passed, &members)
         }
+        for object in untold { update.lookAgain(at: object, &members) }
         update.calculate()
         guard !update.isEmpty else { return }
         set(update.list)

@@ -59,12 +59,9 @@ struct FetchedResultsUpdate {
         guard settings.takes(object.shape) else { return }
         let id = ObjectIdentifier(object)
         if removed.contains(id) || changed.contains(id) { return }
-        var isThere: Bool {
-            !object.isMarkedDeleted && !object.flags.contains(.gone) && object.managedObjectContext != nil
-        }
         // A refreshed object is a fault, whose row may be gone.
-        if isThere, object.isFault { object.realize() }
-        let isResult = isThere && settings.predicate?.evaluate(with: object) ?? true
+        if Self.isThere(object), object.isFault { object.realize() }
+        let isResult = Self.isThere(object) && settings.predicate?.evaluate(with: object) ?? true
         if members.contains(object) {
             if isResult { changed.insert(id) } else { remove(object, &members) }
         } else if isResult {
@@ -73,6 +70,18 @@ struct FetchedResultsUpdate {
             // So that an object that is named twice comes in once.
             changed.insert(id)
         }
+    }
+
+    /// A result may have changed without this round's telling of it, so that it is told only if it moves or leaves.
+    mutating func lookAgain(at object: NSManagedObject, _ members: inout IdentitySet) {
+        let id = ObjectIdentifier(object)
+        guard members.contains(object), !changed.contains(id) else { return }
+        look(at: object, &members)
+        if changed.contains(id) { led.insert(id) }
+    }
+
+    private static func isThere(_ object: NSManagedObject) -> Bool {
+        !object.isMarkedDeleted && !object.flags.contains(.gone) && object.managedObjectContext != nil
     }
 
     private mutating func remove(_ object: NSManagedObject, _ members: inout IdentitySet) {

@@ -6,6 +6,9 @@ public import Foundation
 /// method with a snapshot gets that call only; one that implements the method with a difference, and whose controller
 /// has no sections, that call only; all others get the four calls for single changes.
 ///
+/// Each method may change, save, fetch, roll back and reset the context. What that changes is told afterwards, in a
+/// round of its own; a round ends early when its delegate fetches the results anew.
+///
 /// The controller that is passed is ``NSFetchedResultsController/delegate``'s own one in every respect, but of the type
 /// that the methods name: `==` and `===` find it equal, a cast to the controller's own type fails.
 public protocol NSFetchedResultsControllerDelegate: NSObjectProtocol {

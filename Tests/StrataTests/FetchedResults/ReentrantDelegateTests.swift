@@ -180,6 +180,7 @@ private final class ReentrantRun {
                 }
                 context.processPendingChanges()
                 manager.endUndoGrouping()
+                budget = 0
                 context.processPendingChanges()
                 try check("step \(step)")
             }

@@ -22,15 +22,18 @@ struct ObjectChanges {
         (insertedSet, deletedSet) = (nil, nil)
     }
 
-    mutating func post(_ name: Notification.Name, from context: NSManagedObjectContext, extra: [AnyHashable: Any] = [:])
-    {
-        guard !isEmpty || !extra.isEmpty else { return }
-        var info = extra
+    /// Posts `NSManagedObjectContextObjectsDidChange`, if something has changed.
+    mutating func report(from context: NSManagedObjectContext) {
+        guard !isEmpty else { return }
+        var info: [AnyHashable: Any] = [:]
         if !inserted.isEmpty { info[NSInsertedObjectsKey] = makeInsertedSet() }
         if !updated.isEmpty { info[NSUpdatedObjectsKey] = Self.set(updated) }
         if !deleted.isEmpty { info[NSDeletedObjectsKey] = makeDeletedSet() }
         if !refreshed.isEmpty { info[NSRefreshedObjectsKey] = refreshed }
-        context.post(name, info)
+        let pipeline = context.pipeline
+        pipeline.reports.append(self)
+        defer { pipeline.reports.removeLast() }
+        context.post(.NSManagedObjectContextObjectsDidChange, info)
     }
 
     private mutating func makeInsertedSet() -> Set<NSManagedObject> {

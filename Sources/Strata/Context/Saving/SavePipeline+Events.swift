@@ -133,7 +133,7 @@ extension SavePipeline {
         context.undoRecorder?.amend(&changes, objects)
         sets?.give(to: &changes)
         // What is said of these changes is said before others are.
-        context.undisturbed { changes.post(.NSManagedObjectContextObjectsDidChange, from: context) }
+        context.undisturbed { changes.report(from: context) }
         refreshBases = [:]
         insertReports.add(changes.insertedSet, changes.inserted)
         deleteReports.add(changes.deletedSet, changes.deleted)
@@ -144,13 +144,24 @@ extension SavePipeline {
         context.earlierValues.endReport()
     }
 
+    /// Changed objects of which somebody who hears the notification that is posted may not have been told: those that
+    /// others have changed because of it, and those of notifications in whose middle it is posted. None, as a rule.
+    var untold: [NSManagedObject] {
+        reports.dropLast().reduce(into: Array(event)) { objects, changes in
+            objects += changes.inserted
+            objects += changes.updated
+            objects += changes.deleted
+            objects += changes.refreshed
+        }
+    }
+
     /// Reports objects that left the context because a conflict showed that their rows are gone.
     func reportDropped() {
         guard !dropped.isEmpty else { return }
         var changes = ObjectChanges()
         changes.deleted = dropped
         dropped = []
-        changes.post(.NSManagedObjectContextObjectsDidChange, from: context)
+        changes.report(from: context)
     }
 
     // MARK: Forgetting

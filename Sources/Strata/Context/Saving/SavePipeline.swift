@@ -29,6 +29,9 @@ final class SavePipeline {
     @exclusivity(unchecked) var event: ContiguousArray<NSManagedObject> = []
     /// The sets of these for the notification that reports them; nil while they are few.
     @exclusivity(unchecked) var eventSets: EventSets?
+    /// What the objects-did-change notifications tell that are being posted: more than one when somebody who is told of
+    /// changes makes others and has them processed.
+    var reports: [ObjectChanges] = []
     /// Reported by the next objects-did-change notification.
     var refreshed: Set<NSManagedObject> = []
     /// What of these could be read had before.
