@@ -43,7 +43,7 @@ RELEASE := --scratch-path .build-release -c release -Xswiftc -enable-testing $(F
 RELEASE_TESTS := $(RELEASE) --disable-testable-imports
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: docs help bootstrap demo install test test-command test-ship forget-times test-debug test-examples test-examples-debug test-examples-release test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz test-kit test-s3 test-library suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow bench-shapes bench-shipping count count-update mutants check test-address soak format lint clean
+.PHONY: docs help bootstrap demo install deb test test-command test-ship forget-times test-debug test-examples test-examples-debug test-examples-release test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz test-kit test-s3 test-library suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow bench-shapes bench-shipping count count-update mutants check test-address soak format lint clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -173,12 +173,22 @@ soak: bootstrap ## Sweep a million states, fuzz, kill and look for races; takes 
 # Swift's libraries are linked in, so that the machine needs none; so is the HTTP client for buckets, for which the
 # manifest has to show StrataS3. The manual comes from what the command says of itself.
 INSTALLED := -c release --static-swift-stdlib --traits S3 $(FLAGS)
-install: bootstrap ## Install the command strata with completions and manual under PREFIX
+define build-command
 	env -u STRATA_TESTS $(SWIFT) build $(INSTALLED) --product strata
 	env -u STRATA_TESTS $(SWIFT) build $(INSTALLED) --product generate-manual
 	@rm -rf .build/manual && mkdir -p .build/manual
-	bin=$$(env -u STRATA_TESTS $(SWIFT) build $(INSTALLED) --show-bin-path) && "$$bin/generate-manual" "$$bin/strata" --multi-page -o .build/manual && \
-		scripts/install.sh "$$bin/strata" .build/manual '$(PREFIX)'
+	bin=$$(env -u STRATA_TESTS $(SWIFT) build $(INSTALLED) --show-bin-path) && "$$bin/generate-manual" "$$bin/strata" --multi-page -o .build/manual
+endef
+command = "$$(env -u STRATA_TESTS $(SWIFT) build $(INSTALLED) --show-bin-path)/strata"
+
+install: bootstrap ## Install the command strata with completions and manual under PREFIX
+	$(build-command)
+	scripts/install.sh $(command) .build/manual '$(PREFIX)'
+
+deb: ## Make a Debian package of the command in .build/deb
+	@scripts/bootstrap.sh deb
+	$(build-command)
+	scripts/deb.sh $(command) .build/manual .build/deb
 
 bench: ## Measure the store beside SQLite, LMDB and the bare disk
 	@scripts/bootstrap.sh sqlite lmdb

@@ -4,6 +4,7 @@
 #   scripts/bootstrap.sh            what the library and its tests need
 #   scripts/bootstrap.sh sqlite     also what the comparison with SQLite needs
 #   scripts/bootstrap.sh lmdb       also what the comparison with LMDB needs
+#   scripts/bootstrap.sh deb        also what `make deb` needs
 set -euo pipefail
 
 fail() {
@@ -30,7 +31,8 @@ for extra in "$@"; do
     case "$extra" in
     sqlite) has_library sqlite3 || need libsqlite3-dev "SQLite, which the benchmark compares with" ;;
     lmdb) has_library lmdb || need liblmdb-dev "LMDB, which the benchmark compares with" ;;
-    *) fail "unknown argument \"$extra\" (known: sqlite lmdb)" ;;
+    deb) command -v dpkg-shlibdeps >/dev/null 2>&1 || need dpkg-dev "finds what the package depends on" ;;
+    *) fail "unknown argument \"$extra\" (known: sqlite lmdb deb)" ;;
     esac
 done
 

@@ -64,6 +64,50 @@ import Testing
         #expect(wrong.code == 64)
     }
 
+    /// Of some program that needs no more than the system has; the command of the tests needs Swift's libraries.
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/dpkg-shlibdeps")))
+    func aPackageHasWhatIsInstalled() throws {
+        let fixture = try CommandFixture()
+        _ = try install(fixture)
+        let script = Self.root.appendingPathComponent("scripts/deb.sh").path
+        let make = "umask 077; SOURCE_DATE_EPOCH=$4 \"$1\" /bin/true \"$2/manual\" \"$2/$3\" 1.2.3"
+        func package(_ folder: String, _ time: String) throws -> String {
+            let made = try bash(make, [script, fixture.directory.path, folder, time], in: fixture.directory)
+            try #require(made.code == 0 && made.lines.count == 1, "\(made)")
+            return made.lines[0]
+        }
+        let first = try package("first", "1700000000")
+        let fields = try bash("dpkg-deb -f \"$1\" Package Version Depends", [first], in: fixture.directory)
+        #expect(fields.output.hasPrefix("Package: strata\nVersion: 1.2.3\nDepends: libc6 "), "\(fields)")
+        let content = try bash(
+            "dpkg-deb -c \"$1\" | awk '$1 !~ /^d/ { print $1, $2, $6 }'", [first], in: fixture.directory)
+        #expect(
+            content.lines.sorted() == [
+                "-rw-r--r-- root/root ./usr/share/bash-completion/completions/strata",
+                "-rw-r--r-- root/root ./usr/share/doc/strata/changelog.gz",
+                "-rw-r--r-- root/root ./usr/share/doc/strata/copyright",
+                "-rw-r--r-- root/root ./usr/share/fish/vendor_completions.d/strata.fish",
+                "-rw-r--r-- root/root ./usr/share/man/man1/strata-query.1.gz",
+                "-rw-r--r-- root/root ./usr/share/man/man1/strata.1.gz",
+                "-rw-r--r-- root/root ./usr/share/zsh/vendor-completions/_strata",
+                "-rwxr-xr-x root/root ./usr/bin/strata",
+            ])
+        let unpacked = try bash(
+            "dpkg-deb -R \"$1\" tree && cd tree && md5sum -c DEBIAN/md5sums && usr/bin/strata", [first],
+            in: fixture.directory)
+        #expect(unpacked.code == 0, "\(unpacked)")
+        let second = try package("second", "1700000000")
+        let other = try package("third", "1700000001")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: first)) == Data(contentsOf: URL(fileURLWithPath: second)))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: first)) != Data(contentsOf: URL(fileURLWithPath: other)))
+        // What no package of the system brings is an error.
+        let lacking = try bash(
+            make.replacingOccurrences(of: "/bin/true", with: "\"$5\""),
+            [script, fixture.directory.path, "fourth", "1700000000", CommandFixture.command.path], in: fixture.directory
+        )
+        #expect(lacking.code == 1 && lacking.messages.contains("--static-swift-stdlib"), "\(lacking)")
+    }
+
     /// The words before the cursor, and what completes the last of them.
     @Test(arguments: [
         (["que"], "query"), (["schema", "STORE", "Te"], "Team"), (["query", "STORE", "Person", "--sort", "ag"], "age"),
