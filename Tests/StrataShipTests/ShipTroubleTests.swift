@@ -462,7 +462,8 @@ import Testing
         let digest = try ShipSchema.digest(machine.store)
         #expect(
             await Self.code {
-                _ = try await LogRestorer(from: objects, cipher: TestCipher.used).restore(to: ShipMachine.path, in: machine.fileSystem)
+                _ = try await LogRestorer(from: objects, cipher: TestCipher.used).restore(
+                    to: ShipMachine.path, in: machine.fileSystem)
             } == .exists)
         #expect(try ShipSchema.digest(machine.store) == digest)
     }
@@ -474,7 +475,8 @@ import Testing
             try fileSystem.createDirectory("/data")
             fileSystem.inject(.init(.fail(.noSpace), atCall: call, of: .write))
             do {
-                _ = try await LogRestorer(from: objects, cipher: TestCipher.used).restore(to: ShipMachine.path, in: fileSystem)
+                _ = try await LogRestorer(from: objects, cipher: TestCipher.used).restore(
+                    to: ShipMachine.path, in: fileSystem)
                 #expect(try ShipRestore.digest(fileSystem) == machine.digests[20])
             } catch let error as ShipError {
                 #expect(error.code == .local && error.description.contains("space"), "\(call): \(error)")
@@ -508,11 +510,15 @@ import Testing
         try await machine.shipper(objects).shipOnce()
         let time = try #require(machine.times[3])
         // The third has an earlier time than the first two; nothing before the first fits.
-        #expect(await Self.code { _ = try await LogRestorer(from: objects, cipher: TestCipher.used).plan(.time(time)) } == .notRestorable)
-        let plan = try await LogRestorer(from: objects, cipher: TestCipher.used).plan(.time(try #require(machine.times[2])))
+        #expect(
+            await Self.code { _ = try await LogRestorer(from: objects, cipher: TestCipher.used).plan(.time(time)) }
+                == .notRestorable)
+        let plan = try await LogRestorer(from: objects, cipher: TestCipher.used).plan(
+            .time(try #require(machine.times[2])))
         #expect(plan.transaction?.sequence == 3)
         #expect(
-            try await LogRestorer(from: objects, cipher: TestCipher.used).plan(.time(try #require(machine.times[1]))).transaction?.sequence == 1)
+            try await LogRestorer(from: objects, cipher: TestCipher.used).plan(.time(try #require(machine.times[1])))
+                .transaction?.sequence == 1)
     }
 
     // MARK: Collecting
@@ -523,7 +529,9 @@ import Testing
         let shipper = machine.shipper(objects) { $0.slotMaximumBytes = 1 << 30 }
         var retention = ShipRetention(age: .seconds(60))
         retention.grace = .seconds(20)
-        let collector = LogCollector(objects, retention: retention, cipher: TestCipher.used) { [clock = machine.clock] in clock.now.value }
+        let collector = LogCollector(objects, retention: retention, cipher: TestCipher.used) {
+            [clock = machine.clock] in clock.now.value
+        }
         var floor: UInt64 = 0
         var removed = 0
         for step in 0..<60 {
@@ -533,13 +541,15 @@ import Testing
             guard step % 5 == 4 else { continue }
             // Every request of a collection may be its last.
             let whole = objects.fork()
-            let undisturbed = try await LogCollector(whole, retention: retention, cipher: TestCipher.used) { [clock = machine.clock] in
+            let undisturbed = try await LogCollector(whole, retention: retention, cipher: TestCipher.used) {
+                [clock = machine.clock] in
                 clock.now.value
             }.collect()
             for number in 1...max(1, whole.counts.total) where step % 20 == 19 && number % 3 == 0 {
                 let fork = objects.fork()
                 fork.fail { $0.number >= number ? .lostAnswer : nil }
-                _ = try? await LogCollector(fork, retention: retention, cipher: TestCipher.used) { [clock = machine.clock] in
+                _ = try? await LogCollector(fork, retention: retention, cipher: TestCipher.used) {
+                    [clock = machine.clock] in
                     clock.now.value
                 }.collect()
                 fork.fail(nil)
@@ -560,7 +570,8 @@ import Testing
         }
         #expect(await Self.code { _ = try await ShipRestore.restore(objects, .transaction(1)) } == .notRestorable)
         // Whatever is kept is younger than what was asked for, or needed for that.
-        _ = try await LogRestorer(from: objects, cipher: TestCipher.used).plan(.time(machine.clock.now.value - 60_000_000_000))
+        _ = try await LogRestorer(from: objects, cipher: TestCipher.used).plan(
+            .time(machine.clock.now.value - 60_000_000_000))
         // Fences are never removed, and shippers go on.
         try machine.save()
         try await machine.shipper(objects).shipOnce()

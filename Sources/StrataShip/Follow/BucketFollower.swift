@@ -32,8 +32,8 @@ public final class BucketFollower: Sendable {
     /// - Parameters:
     ///   - cache: A directory for the cache. It is made if it is missing, which the one above it must not be.
     ///   - cacheFileSystem: The file system that it lies in.
-    /// - Throws: ``ShipError`` `.missing` if no log is in the bucket, `.damaged`, `.unsupportedFormat`, `.key`, `.store`;
-    ///   `.local` if the cache cannot be used.
+    /// - Throws: ``ShipError`` `.missing` if no log is in the bucket, `.damaged`, `.unsupportedFormat`, `.key`,
+    ///   `.store`; `.local` if the cache cannot be used.
     public static func start(
         from objects: any ObjectStore, cache: FilePath, in cacheFileSystem: any FileSystem = PosixFileSystem(),
         options: FollowOptions = FollowOptions()

@@ -1,8 +1,8 @@
 internal import StrataIO
 internal import SystemPackage
 
-/// In place of a writer's lock file. Whoever writes the store does it elsewhere, and what the bucket has counts, as if it
-/// were always held: an end of the log that cannot be read is damage, and not what a loss of power has left.
+/// In place of a writer's lock file. Whoever writes the store does it elsewhere, and what the bucket has counts, as if
+/// it were always held: an end of the log that cannot be read is damage, and not what a loss of power has left.
 final class BucketLock: File {
     func isLockedElsewhere() throws(Errno) -> Bool { true }
 

@@ -1,7 +1,7 @@
 internal import StrataObjectStore
 
-/// How an object's payload lies behind its header: in frames of 64 KiB, the last one shorter, each with a tag of 16 bytes
-/// behind it, so that a part of an object can be read and checked without the rest.
+/// How an object's payload lies behind its header: in frames of 64 KiB, the last one shorter, each with a tag of 16
+/// bytes behind it, so that a part of an object can be read and checked without the rest.
 ///
 /// The tag is the beginning of the frame's SHA-256. In an encrypted object, in front of the frames are 24 bytes of salt
 /// and 8 that tell the key; the frames are encrypted, and the tags the cipher's. There, an empty payload has one frame,

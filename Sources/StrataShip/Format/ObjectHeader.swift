@@ -194,7 +194,8 @@ package struct ObjectHeader: Sendable, Hashable {
     package func payload(
         of object: [UInt8], key: String, cipher: (any ObjectCipher)? = nil
     ) throws(ShipError) -> [UInt8] {
-        let size = kind == .fence ? Self.byteCount : FrameReader.objectByteCount(payloadByteCount, isEncrypted: keyNumber != 0)
+        let size =
+            kind == .fence ? Self.byteCount : FrameReader.objectByteCount(payloadByteCount, isEncrypted: keyNumber != 0)
         guard object.count == size else {
             throw ShipError(.damaged, "an object has \(object.count) bytes and should have \(size)", key: key)
         }
@@ -218,7 +219,8 @@ package struct ObjectHeader: Sendable, Hashable {
         guard keyNumber != 0 else {
             guard cipher == nil || kind == .fence else {
                 throw ShipError(
-                    .damaged, "an object is not encrypted, although the others of its bucket are: somebody has put it there",
+                    .damaged,
+                    "an object is not encrypted, although the others of its bucket are: somebody has put it there",
                     key: key)
             }
             return FrameReader(byteCount: payloadByteCount, cipher: nil, context: [])

@@ -16,7 +16,8 @@ enum ObjectKeys {
             throw ShipError(.key, "an object is encrypted with key \(number): \(error)", key: key)
         }
         guard frames.keyCheck == check else {
-            throw ShipError(.key, "an object is encrypted with another key \(number) than the one that was given", key: key)
+            throw ShipError(
+                .key, "an object is encrypted with another key \(number) than the one that was given", key: key)
         }
         return frames
     }

@@ -4,9 +4,9 @@ package import StrataObjectStore
 
 /// What the object `head` says: whose log this is, and which stretch of it each epoch has.
 ///
-/// JSON in one line, then a line with the SHA-256 of the first. If the bucket is encrypted, a third line vouches for the
-/// first: the number of a key, and in hexadecimal digits the salt, what tells the key, and the tag of an empty frame that
-/// is bound to the first line.
+/// JSON in one line, then a line with the SHA-256 of the first. If the bucket is encrypted, a third line vouches for
+/// the first: the number of a key, and in hexadecimal digits the salt, what tells the key, and the tag of an empty frame
+/// that is bound to the first line.
 package struct ShipHead: Sendable, Codable, Hashable {
     /// A place in the log.
     package struct Place: Sendable, Codable, Hashable {
@@ -122,8 +122,8 @@ package struct ShipHead: Sendable, Codable, Hashable {
     }
 
     /// - Parameter cipher: that of the bucket; nil for one that is not encrypted.
-    /// - Throws: `.damaged`; `.unsupportedFormat` for what a later version wrote; `.key` if the bucket is encrypted, and
-    ///   no key or another one is given, or if it is not, and one is given.
+    /// - Throws: `.damaged`; `.unsupportedFormat` for what a later version wrote; `.key` if the bucket is encrypted,
+    ///   and no key or another one is given, or if it is not, and one is given.
     package init(_ bytes: [UInt8], _ cipher: (any ObjectCipher)? = nil) throws(ShipError) {
         let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
         guard 3...4 ~= lines.count, lines[lines.count - 1].isEmpty,

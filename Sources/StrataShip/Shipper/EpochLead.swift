@@ -135,7 +135,8 @@ struct EpochLead: Sendable {
             checksum: start.previousChecksum)
         let epoch = ShipHead.Epoch(
             number: 1, owner: owner, line: line, name: options.name, taken: options.clock(), start: place)
-        let head = ShipHead(storeUUID: scanner.storeUUID, epochs: [epoch], onlyWriter: options.onlyWriter,
+        let head = ShipHead(
+            storeUUID: scanner.storeUUID, epochs: [epoch], onlyWriter: options.onlyWriter,
             isEncrypted: objects.isEncrypted)
         guard let tag = try await replace(head, .absent, objects) else { return nil }
         return Begun(lead: EpochLead(head: head, tag: tag, epoch: 1, owner: owner), place: place)

@@ -36,13 +36,16 @@ final class ShipMachine {
         }
     }
 
-    init(seed: UInt64, durability: LogOptions.Durability = .full) throws {
+    init(
+        seed: UInt64, durability: LogOptions.Durability = .full, segmentMaximumBytes: Int = 64 << 10
+    ) throws {
         fileSystem = SimulatedFileSystem()
         try fileSystem.createDirectory("/data")
         random = SeededGenerator(seed: seed)
         clock = TestClock()
         var options = ShipSchema.options(uuid: seed + 1)
         options.durability = durability
+        options.segmentMaximumBytes = segmentMaximumBytes
         let clock = clock
         options.clock = { clock.tick() }
         store = try LogStore.open(Self.path, in: fileSystem, options: options, schema: ShipSchema.first)

@@ -9,6 +9,13 @@ struct TestCipher: ObjectCipher {
     /// What tests encrypt with, if they do.
     @TaskLocal static var used: TestCipher?
 
+    /// Runs a test with encryption or without.
+    static func use<Result>(
+        _ isUsed: Bool, _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        try await $used.withValue(isUsed ? TestCipher() : nil) { try await body() }
+    }
+
     var keys: [UInt32: UInt64] = [1: 0x5eed]
     var writing: UInt32 = 1
 
@@ -25,12 +32,16 @@ struct TestCipher: ObjectCipher {
         let key: UInt64
         let salt: [UInt8]
 
-        private static func bytes(_ number: UInt64) -> [UInt8] { withUnsafeBytes(of: number.littleEndian) { Array($0) } }
+        private static func bytes(_ number: UInt64) -> [UInt8] {
+            withUnsafeBytes(of: number.littleEndian) { Array($0) }
+        }
 
         var keyCheck: [UInt8] { Array(ObjectDigest(of: Self.bytes(key)).bytes.prefix(8)) }
 
         private func mixed(_ frame: ArraySlice<UInt8>, _ number: UInt64) -> [UInt8] {
-            let seed = ObjectDigest(of: Self.bytes(key) + salt).bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            let seed = ObjectDigest(of: Self.bytes(key) + salt).bytes.prefix(8).reduce(UInt64(0)) {
+                $0 << 8 | UInt64($1)
+            }
             var generator = SeededGenerator(seed: seed, stream: number)
             var bytes = Array(frame)
             for start in stride(from: 0, to: bytes.count, by: 8) {
