@@ -5,8 +5,8 @@ package import StrataObjectStore
 /// What the object `head` says: whose log this is, and which stretch of it each epoch has.
 ///
 /// JSON in one line, then a line with the SHA-256 of the first. If the bucket is encrypted, a third line vouches for
-/// the first: the number of a key, and in hexadecimal digits the salt, what tells the key, and the tag of an empty frame
-/// that is bound to the first line.
+/// the first: the number of a key, and in hexadecimal digits the salt, what tells the key, and the tag of an empty
+/// frame that is bound to the first line.
 package struct ShipHead: Sendable, Codable, Hashable {
     /// A place in the log.
     package struct Place: Sendable, Codable, Hashable {
