@@ -74,7 +74,7 @@ let package = Package(
     ],
     traits: [
         .trait(name: "Combine", description: "Publishers of OpenCombine, and a module Combine that exports it."),
-        .trait(name: "S3", description: "Buckets s3://... for the command strata, and an HTTP client for them."),
+        .trait(name: "S3", description: "Buckets s3://... and encryption for the command strata."),
         .trait(name: "Macros", description: "The macros @Managed and @ManagedObject, and swift-syntax for them."),
     ],
     dependencies: [
@@ -378,7 +378,16 @@ if hasS3 {
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.36.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
     ]
-    package.products.append(.library(name: "StrataS3", targets: ["StrataS3"]))
+    package.products += [
+        .library(name: "StrataS3", targets: ["StrataS3"]),
+        .library(name: "StrataEncryption", targets: ["StrataEncryption"]),
+    ]
+    // What is shipped, encrypted.
+    package.targets.append(
+        .target(
+            name: "StrataEncryption",
+            dependencies: ["StrataObjectStore", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: settings))
     // Buckets of servers that speak S3's protocol.
     package.targets.append(
         .target(
@@ -393,8 +402,10 @@ if hasS3 {
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: settings))
-    package.targets.first { $0.name == "StrataCLI" }?.dependencies.append(
-        .target(name: "StrataS3", condition: .when(traits: ["S3"])))
+    package.targets.first { $0.name == "StrataCLI" }?.dependencies += [
+        .target(name: "StrataS3", condition: .when(traits: ["S3"])),
+        .target(name: "StrataEncryption", condition: .when(traits: ["S3"])),
+    ]
 }
 
 if s3Only {
@@ -402,7 +413,7 @@ if s3Only {
         .testTarget(
             name: "StrataS3Tests",
             dependencies: [
-                "StrataS3", "StrataObjectStore", "StrataShip", "Strata", "StrataTestKit",
+                "StrataS3", "StrataEncryption", "StrataObjectStore", "StrataShip", "Strata", "StrataTestKit",
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

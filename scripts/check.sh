@@ -54,6 +54,7 @@ Strata/Time/ History|Generation|Difference
 Strata/Transfer/ StrataTransferTests
 StrataAccessorTool/ StrataSourceToolsTests
 StrataCLI/ StrataCLITests
+StrataEncryption/ StrataS3Tests
 StrataIO/ StrataIOTests
 StrataLog/ StrataLogTests.StoreTests|StoreRegression
 StrataLog/Compaction/ CompactionTests|CompactionFault|CompactionPace|FreshRow|ShrinkTests

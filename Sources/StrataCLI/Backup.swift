@@ -31,8 +31,8 @@ struct Backup: AsyncParsableCommand {
         guard (destination == nil) != (to == nil) else {
             throw ValidationError("Say where the copy goes: either a directory, or --to and a bucket.")
         }
-        guard to != nil || !(ship.takeOver || ship.onlyWriter) else {
-            throw ValidationError("--take-over and --only-writer are for --to.")
+        guard to != nil || !(ship.takeOver || ship.onlyWriter || ship.keys.keyFile != nil) else {
+            throw ValidationError("--take-over, --only-writer and --key-file are for --to.")
         }
     }
 
@@ -40,7 +40,7 @@ struct Backup: AsyncParsableCommand {
         guard let to else { return try copy() }
         do {
             let shipper = LogShipper(
-                storeAt: FilePath(argument.url.path), to: try BucketURL.open(to), options: ship.options())
+                storeAt: FilePath(argument.url.path), to: try BucketURL.open(to), options: try ship.options())
             try await shipper.shipOnce(withCheckpoint: true)
             ShipArguments.write(shipper.status, output)
         } catch {

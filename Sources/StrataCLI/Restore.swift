@@ -36,6 +36,7 @@ struct Restore: AsyncParsableCommand {
     var fast = false
     @Flag(help: "With --take-over: the bucket has no conditional writes.")
     var onlyWriter = false
+    @OptionGroup var keys: BucketKeys
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -62,7 +63,7 @@ struct Restore: AsyncParsableCommand {
             if let url = URL(string: bucket), url.isFileURL, !FileManager.default.fileExists(atPath: url.path) {
                 throw CommandError("there is no bucket at \(bucket)")
             }
-            let restorer = LogRestorer(from: try BucketURL.open(bucket))
+            let restorer = LogRestorer(from: try BucketURL.open(bucket), cipher: try keys.cipher())
             let url = URL(fileURLWithPath: store, isDirectory: true)
             let path = FilePath(url.path)
             let plan: RestorePlan

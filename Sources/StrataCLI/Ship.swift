@@ -19,9 +19,11 @@ struct ShipArguments: ParsableArguments {
             Ship to a bucket without conditional writes. Two shippers at once then destroy what is in it.
             """)
     var onlyWriter = false
+    @OptionGroup var keys: BucketKeys
 
-    func options() -> ShipOptions {
+    func options() throws -> ShipOptions {
         var options = ShipOptions()
+        options.cipher = try keys.cipher()
         options.takesOver = takeOver
         options.onlyWriter = onlyWriter
         return options
@@ -72,11 +74,11 @@ struct Ship: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var options = ship.options()
-        options.interval = .seconds(interval)
-        options.slotMaximumBytes = Int64(slotMebibytes) << 20
-        if let keepDays { options.retention = ShipRetention(age: .seconds(keepDays * 86_400)) }
         do {
+            var options = try ship.options()
+            options.interval = .seconds(interval)
+            options.slotMaximumBytes = Int64(slotMebibytes) << 20
+            if let keepDays { options.retention = ShipRetention(age: .seconds(keepDays * 86_400)) }
             let shipper = LogShipper(
                 storeAt: FilePath(argument.url.path), to: try BucketURL.open(bucket), options: options)
             if once {

@@ -7,6 +7,11 @@ public struct ObjectDigest: Sendable, Hashable {
 
     /// The digest of these bytes. O(n).
     public init(of content: [UInt8]) {
+        self.init(of: content[...])
+    }
+
+    /// The digest of these bytes. O(n).
+    public init(of content: ArraySlice<UInt8>) {
         bytes = [UInt8](unsafeUninitializedCapacity: 32) { digest, count in
             guard let digest = digest.baseAddress else { return }
             content.withUnsafeBytes { strata_sha256($0.baseAddress, $0.count, digest) }

@@ -52,7 +52,7 @@ struct FollowTests {
         await sending.shutdown()
     }
 
-    private static func container(_ description: NSPersistentStoreDescription) throws -> NSPersistentContainer {
+    static func container(_ description: NSPersistentStoreDescription) throws -> NSPersistentContainer {
         let title = NSAttributeDescription()
         title.name = "title"
         title.attributeType = .stringAttributeType
@@ -69,7 +69,7 @@ struct FollowTests {
         return container
     }
 
-    private static func add(_ numbers: ClosedRange<Int>, _ container: NSPersistentContainer) async throws {
+    static func add(_ numbers: ClosedRange<Int>, _ container: NSPersistentContainer) async throws {
         let context = container.newBackgroundContext()
         try await context.perform {
             for number in numbers {
@@ -80,7 +80,7 @@ struct FollowTests {
         }
     }
 
-    private static func count(_ container: NSPersistentContainer) async throws -> Int {
+    static func count(_ container: NSPersistentContainer) async throws -> Int {
         let context = container.newBackgroundContext()
         return try await context.perform { try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Book")) }
     }

@@ -43,6 +43,14 @@ struct ServerTests {
         await store.shutdown()
     }
 
+    /// What docs/object-stores.md shows; `GuideDocumentTests` holds that it shows nothing else.
+    @Test(.disabled("compiled only: it needs a bucket of Amazon's"))
+    func theDocumentsExampleCompiles() async throws {
+        let bucket = try S3ObjectStore(url: "s3://backups/shop?region=eu-central-1")
+        try await ConditionalWriteProbe.run(on: bucket)
+        await bucket.shutdown()
+    }
+
     /// Both of two writers win there.
     @Test(.enabled(if: TestServer.isThere(.rclone)))
     func aServerWithoutConditionsFailsTheProbe() async throws {

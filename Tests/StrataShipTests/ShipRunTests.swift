@@ -74,7 +74,7 @@ import Testing
             #expect(found.plan.transaction?.timestampNanoseconds == machine.times[sequence])
             #expect(found.plan.next?.sequence == (sequence < shipped ? sequence + 1 : nil))
             if let time = machine.times[sequence] {
-                let plan = try await LogRestorer(from: objects).plan(.time(time))
+                let plan = try await LogRestorer(from: objects, cipher: TestCipher.used).plan(.time(time))
                 #expect(plan.transaction?.sequence == sequence, "at the time of \(sequence)")
             }
         }

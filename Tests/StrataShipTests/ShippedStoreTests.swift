@@ -110,6 +110,11 @@ import Testing
             try await ShippedStore(memory, storeAt: store.url, to: SimulatedObjectStore()).run()
         }
         #expect(error?.code == .invalid)
+        // Nor if none was named and there is no other.
+        let none = await #expect(throws: ShipError.self) {
+            try await ShippedStore(memory, to: SimulatedObjectStore()).run()
+        }
+        #expect(none?.code == .invalid)
         // One that is never loaded can be stopped.
         let waiting = ShippedStore(try container(), to: SimulatedObjectStore())
         let running = Task { try await waiting.run() }
@@ -117,5 +122,32 @@ import Testing
         try await running.value
         let token = try #require(memory.persistentStoreCoordinator.currentPersistentHistoryToken(fromStores: nil))
         await #expect(throws: ShipError.self) { try await waiting.shipped(through: token) }
+    }
+
+    /// What docs/shipping.md shows; `GuideDocumentTests` holds that it shows nothing else.
+    @MainActor @Test func theGuidesExampleShips() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let container = try container()
+        try load(container)
+        let bucket = try DirectoryObjectStore(FilePath(folder.appendingPathComponent("bucket").path))
+        let (context, coordinator) = (container.viewContext, container.persistentStoreCoordinator)
+        NSEntityDescription.insertNewObject(forEntityName: "Book", into: context).setValue("Emma", forKey: "title")
+
+        let shipped = ShippedStore(container, to: bucket)
+        let shipping = Task { try await shipped.run() }
+        // A save that must not be lost with this machine:
+        try context.save()
+        try await shipped.shipped(through: coordinator.currentPersistentHistoryToken(fromStores: nil)!)
+        // At the end: what is left, with a checkpoint.
+        shipped.stop()
+        try await shipping.value
+
+        try await coordinator.close()
+        let plan = try await LogRestorer(from: bucket).restore(to: FilePath(folder.appendingPathComponent("b").path))
+        let restored = try self.container("b")
+        try load(restored)
+        #expect(plan.transaction?.sequence == 1)
+        #expect(try await count(restored) == 1)
+        try await restored.persistentStoreCoordinator.close()
     }
 }

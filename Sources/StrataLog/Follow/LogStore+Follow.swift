@@ -201,11 +201,15 @@ extension LogStore {
     }
 
     /// Whether a snapshot still has the newest transaction of another one.
+    ///
+    /// A snapshot that was opened behind a compaction that moved its last transaction, and without a checkpoint, does
+    /// not know when that was: its time is 0, against which nothing speaks.
     private static func continues(_ found: Snapshot, _ shown: Snapshot) -> Bool {
         guard found.sequence > shown.sequence else {
-            return found.sequence == shown.sequence && found.timestampNanoseconds == shown.timestampNanoseconds
+            let times = [found.timestampNanoseconds, shown.timestampNanoseconds]
+            return found.sequence == shown.sequence && (times[0] == times[1] || times.contains(0))
         }
-        guard shown.sequence > 0 else { return true }
+        guard shown.sequence > 0, shown.timestampNanoseconds != 0 else { return true }
         // Where the history does not go back so far, nothing speaks against it.
         guard var history = try? HistoryReader(snapshot: found, after: shown.sequence - 1),
             let transaction = try? history.next(), transaction.sequence == shown.sequence

@@ -13,6 +13,7 @@ internal import SystemPackage
 /// | 2 | end of the log: segment in the high half, offset in the low one |
 /// | 3 | counts what was stored: its low half is what followers wait on |
 /// | 4 | 1 when somebody may be waiting |
+/// | 5 | number of the writer that is to write no more, because its store has been replaced |
 ///
 /// A word that cannot be read is 0, which no name and no end is. One that could not be stored leaves followers behind
 /// until the next one can.
@@ -25,6 +26,7 @@ struct TailPage: Sendable {
         static let end = 2
         static let signal = 3
         static let waiting = 4
+        static let replaced = 5
     }
 
     /// What a writer has announced.
@@ -79,6 +81,12 @@ struct TailPage: Sendable {
         signal()
     }
 
+    /// Whether somebody has told this writer that its store has been replaced. O(1), without a system call.
+    var isReplaced: Bool {
+        let replaced = page.load(Word.replaced)
+        return replaced != 0 && replaced == page.load(Word.writer)
+    }
+
     private func signal() {
         // Only the one writer counts up.
         page.store(Word.signal, page.load(Word.signal) &+ 1)
@@ -96,6 +104,15 @@ struct TailPage: Sendable {
             return nil
         }
         return Announcement(writer: writer, end: end)
+    }
+
+    /// Tells the writer that has the store open now, and no later one, to write no more.
+    ///
+    /// - Returns: whether it could be told: there is one, or was one last, and the page may be written.
+    func replaceWriter() -> Bool {
+        guard page.isWritable, let writer = announcement?.writer else { return false }
+        page.store(Word.replaced, writer)
+        return true
     }
 
     var signalCount: UInt64 { page.load(Word.signal) }

@@ -110,6 +110,17 @@ package final class LogScanner: Sendable {
         return file
     }
 
+    /// Makes the process that has the store open for writing refuse what it would write from now on, until it opens the
+    /// store again. A commit that is being written is not kept from it.
+    ///
+    /// - Returns: whether it could be told. It cannot where the store's directory may not be written, or where
+    ///   processes share no files in memory.
+    @discardableResult
+    package func refuseWrites() -> Bool {
+        tail.reattach()
+        return tail.page?.replaceWriter() ?? false
+    }
+
     /// The numbers of the segments that are there, ascending.
     ///
     /// - Throws: `.io`, with `ESTALE` when the directory is no longer at its path.

@@ -128,6 +128,7 @@ public final class LogStore: Sendable {
         announcer =
             isReadOnly
             ? nil : TailPage.begin(files, storeUUID: opened.source.storeUUID, at: opened.end.position)
+        writer.withLock { [announcer] in $0?.tail = announcer }
         // What cannot be removed only takes space.
         for path in opened.leftovers { try? files.remove(path) }
         if !isReadOnly, options.checkpointsInBackground {

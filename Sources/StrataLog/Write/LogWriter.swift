@@ -58,6 +58,8 @@ final class LogWriter: @unchecked Sendable {
     @exclusivity(unchecked) var segmentLength = SegmentLength()
     /// Rows written to the current segment since the store was opened.
     @exclusivity(unchecked) private(set) var segmentRowCount = 0
+    /// Where processes beside this one say that the store has been replaced.
+    @exclusivity(unchecked) var tail: TailPage?
     /// Nil when the store has no constraints.
     @exclusivity(unchecked) var uniqueness: UniquenessIndex?
     @exclusivity(unchecked) var conflictKeys = ConflictKeys()
@@ -138,6 +140,12 @@ final class LogWriter: @unchecked Sendable {
     ///
     /// - Throws: `.io` with `ESTALE` when the store is no longer at its path; it may be there again for the next one.
     func makeRoom(for byteCount: Int) throws(StoreError) {
+        if failure == nil, let tail, tail.isReplaced {
+            failure = StoreError(
+                .readOnly,
+                "a shipper of this store says that another machine has taken its place: nothing is written until the store is "
+                    + "opened again", path: files.directory.string)
+        }
         if let failure { throw failure }
         try checkIsInPlace()
         if mustLeaveSegment || !fits(byteCount, at: end.position) {

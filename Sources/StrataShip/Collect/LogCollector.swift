@@ -18,7 +18,7 @@ public struct LogCollector: Sendable {
         public internal(set) var isRaised = false
     }
 
-    private let objects: any ObjectStore
+    private let objects: ShipBucket
     private let retention: ShipRetention?
     private let clock: @Sendable () -> Int64
 
@@ -26,11 +26,13 @@ public struct LogCollector: Sendable {
     ///
     /// - Parameters:
     ///   - retention: nil to remove only pieces of segments that are there whole, too.
+    ///   - cipher: What the bucket is encrypted with; nil if it is not.
     ///   - clock: nanoseconds since 1970; that of the machine if there is none.
     public init(
-        _ objects: any ObjectStore, retention: ShipRetention?, clock: (@Sendable () -> Int64)? = nil
+        _ objects: any ObjectStore, retention: ShipRetention?, cipher: (any ObjectCipher)? = nil,
+        clock: (@Sendable () -> Int64)? = nil
     ) {
-        self.objects = objects
+        self.objects = ShipBucket(objects, cipher)
         self.retention = retention
         self.clock = clock ?? LogOptions().clock
     }

@@ -32,23 +32,24 @@ public final class BucketFollower: Sendable {
     /// - Parameters:
     ///   - cache: A directory for the cache. It is made if it is missing, which the one above it must not be.
     ///   - cacheFileSystem: The file system that it lies in.
-    /// - Throws: ``ShipError`` `.missing` if no log is in the bucket, `.damaged`, `.unsupportedFormat`, `.store`;
-    ///   `.local` if the cache cannot be used.
+    /// - Throws: ``ShipError`` `.missing` if no log is in the bucket, `.damaged`, `.unsupportedFormat`, `.key`,
+    ///   `.store`; `.local` if the cache cannot be used.
     public static func start(
         from objects: any ObjectStore, cache: FilePath, in cacheFileSystem: any FileSystem = PosixFileSystem(),
         options: FollowOptions = FollowOptions()
     ) async throws(ShipError) -> BucketFollower {
         let chunks = try ChunkCache(cache, in: cacheFileSystem, budgetBytes: options.cacheMaximumBytes)
         let cached = chunks.catalog()
+        let bucket = ShipBucket(objects, options.cipher)
         let log: FollowedLog
         do throws(ShipError) {
-            guard let found = try await ShippedLog.read(objects) else { throw EpochLead.noLog(objects) }
+            guard let found = try await ShippedLog.read(bucket) else { throw EpochLead.noLog(bucket) }
             let catalog = FollowCatalog(found)
             if cached == nil || cached?.storeUUID != catalog.storeUUID { chunks.clear() }
-            log = FollowedLog(objects, chunks, catalog, isContacted: true)
+            log = FollowedLog(bucket, chunks, catalog, options, isContacted: true)
         } catch {
             guard error.mayPass, let cached else { throw error }
-            log = FollowedLog(objects, chunks, cached, isContacted: false)
+            log = FollowedLog(bucket, chunks, cached, options, isContacted: false)
             log.note(error)
         }
         guard log.catalog.end != nil else {
@@ -61,13 +62,13 @@ public final class BucketFollower: Sendable {
         self.log = log
         self.options = options
         fileSystem = BucketFileSystem(log, at: Self.path(log.objects.description))
-        let polling = Task.detached(executorPreference: FetchExecutor.shared) {
+        let polling = Task.detached(executorPreference: BucketRequestExecutor.shared) {
             var poller = LogPoller(log, options)
             await poller.run()
         }
         tasks.withLock { $0 = [polling] }
         guard options.fetchesAhead else { return }
-        let fetching = Task.detached(executorPreference: FetchExecutor.shared) {
+        let fetching = Task.detached(executorPreference: BucketRequestExecutor.shared) {
             while !Task.isCancelled {
                 await log.fetchAhead()
                 try? await Task.sleep(for: options.longestPoll)

@@ -60,7 +60,8 @@ struct FollowCatalog: Sendable, Codable, Hashable {
                 })
         }
         checkpoints = log.checkpoints.compactMap { found in
-            let byteCount = Int(found.byteCount) - ObjectHeader.byteCount
+            let size = Int(found.byteCount)
+            let byteCount = FrameReader.byteCount(ofObject: size, isEncrypted: log.head.isEncrypted) ?? 0
             return byteCount > 0 ? Checkpoint(number: found.number, epoch: found.epoch, byteCount: byteCount) : nil
         }
         // Numbers of checkpoints go on from one epoch to the next. Of two with one number, the later counts.

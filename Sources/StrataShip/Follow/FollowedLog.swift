@@ -14,15 +14,20 @@ final class FollowedLog: Sendable {
         var fetching: [ChunkCache.Key: Task<Result<[UInt8], ShipError>, Never>] = [:]
     }
 
-    let objects: any ObjectStore
+    let objects: ShipBucket
     let cache: ChunkCache
+    private let wholeObjectBytes: Int
     /// In place of the page that a writer would share.
     let page = SharedPage(name: 1)
     private let announcer: TailAnnouncer
     private let state: Mutex<State>
 
-    init(_ objects: any ObjectStore, _ cache: ChunkCache, _ catalog: FollowCatalog, isContacted: Bool) {
+    init(
+        _ objects: ShipBucket, _ cache: ChunkCache, _ catalog: FollowCatalog, _ options: FollowOptions,
+        isContacted: Bool
+    ) {
         self.objects = objects
+        wholeObjectBytes = options.wholeObjectBytes
         self.cache = cache
         announcer = TailAnnouncer(page, storeUUID: catalog.storeUUID)
         state = Mutex(State(catalog: catalog, lastContact: isContacted ? .now : nil))
@@ -142,7 +147,7 @@ final class FollowedLog: Sendable {
         guard let chunk = chunk(source, index, catalog), offset < chunk.range.upperBound else { return [] }
         let within = offset - chunk.range.lowerBound
         if let found = cache.bytes(chunk.key, atLeast: chunk.range.count) { return found[within..<chunk.range.count] }
-        let found = try FetchExecutor.wait { await self.fetchOnce(source, index) }.get()
+        let found = try BucketRequestExecutor.wait { await self.fetchOnce(source, index) }.get()
         guard found.count > within else { return [] }
         return found[within...]
     }
@@ -154,7 +159,7 @@ final class FollowedLog: Sendable {
         }
         let task = state.withLock { state in
             if let task = state.fetching[chunk.key] { return task }
-            let task = Task.detached(executorPreference: FetchExecutor.shared) {
+            let task = Task.detached(executorPreference: BucketRequestExecutor.shared) {
                 let result = await self.fetch(source, index)
                 _ = self.state.withLock { $0.fetching.removeValue(forKey: chunk.key) }
                 return result
@@ -204,9 +209,6 @@ final class FollowedLog: Sendable {
         replace(found)
     }
 
-    /// Objects up to this are read whole, and so checked by their digest.
-    private static let wholeObjectBytes = 2 << 20
-
     private func load(_ chunk: Chunk) async throws(ShipError) -> [UInt8] {
         var pieces = [[UInt8]](repeating: [], count: chunk.parts.count)
         let (objects, parts, range) = (objects, chunk.parts, chunk.range)
@@ -216,7 +218,7 @@ final class FollowedLog: Sendable {
                 guard next < parts.count else { return }
                 let (number, part) = (next, parts[next])
                 next += 1
-                group.addTask { (number, await Self.load(part, range, objects)) }
+                group.addTask { (number, await self.load(part, range, objects)) }
             }
             for _ in 0..<8 { add() }
             var results: [(Int, Result<[UInt8], ShipError>)] = []
@@ -234,28 +236,20 @@ final class FollowedLog: Sendable {
         return bytes
     }
 
-    private static func load(
-        _ part: FollowCatalog.Part, _ range: Range<Int>, _ objects: any ObjectStore
+    private func load(
+        _ part: FollowCatalog.Part, _ range: Range<Int>, _ objects: ShipBucket
     ) async -> Result<[UInt8], ShipError> {
         let wanted = max(range.lowerBound, part.lower) - part.offset..<min(range.upperBound, part.upper) - part.offset
         do throws(ShipError) {
             if part.byteCount <= wholeObjectBytes {
-                guard let object = try await ShippedLog.object(part.key, objects) else { throw gone(part.key) }
-                guard wanted.upperBound <= object.payload.count else { throw short(part.key) }
+                guard let object = try await ShippedLog.object(part.key, objects) else { throw Self.gone(part.key) }
+                guard wanted.upperBound <= object.payload.count else { throw Self.short(part.key) }
                 return .success(Array(object.payload[wanted]))
             }
-            let start = ObjectHeader.byteCount
-            let found: ObjectContents
-            do throws(ObjectStoreError) {
-                found = try await objects.get(
-                    part.key, range: Int64(start + wanted.lowerBound)..<Int64(start + wanted.upperBound))
-            } catch .notFound {
-                throw gone(part.key)
-            } catch {
-                throw ShipError(error)
+            guard let bytes = try await objects.payload(part.key, byteCount: part.byteCount, wanted) else {
+                throw Self.gone(part.key)
             }
-            guard found.bytes.count == wanted.count else { throw short(part.key) }
-            return .success(found.bytes)
+            return .success(bytes)
         } catch {
             return .failure(error)
         }

@@ -8,7 +8,7 @@ public struct ShipError: Error, Sendable {
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Name: String {
             case fenced, conflict, unsafeStore, damaged, missing, notRestorable, exists, invalid, unsupportedFormat
-            case local, store, cancelled
+            case local, store, cancelled, key
         }
 
         private let name: Name
@@ -33,12 +33,14 @@ public struct ShipError: Error, Sendable {
         public static let exists = Code(.exists)
         /// An argument makes no sense.
         public static let invalid = Code(.invalid)
-        /// A later version wrote it, or it is encrypted.
+        /// A later version wrote it.
         public static let unsupportedFormat = Code(.unsupportedFormat)
         /// The store on this machine could not be read or written; ``ShipError/storeError`` says why.
         public static let local = Code(.local)
         /// The object store did not do it; ``ShipError/objectStoreError`` says why.
         public static let store = Code(.store)
+        /// The bucket is encrypted and the key is missing or another one, or it is not and keys were given.
+        public static let key = Code(.key)
         /// The task was cancelled.
         public static let cancelled = Code(.cancelled)
 

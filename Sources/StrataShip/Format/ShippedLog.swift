@@ -1,5 +1,5 @@
 package import StrataLog
-package import StrataObjectStore
+internal import StrataObjectStore
 
 /// What a bucket has of a log: which objects hold which bytes, and where it ends.
 ///
@@ -43,14 +43,14 @@ package struct ShippedLog: Sendable {
     package private(set) var last: ObjectHeader?
     /// The epoch whose owner has put a fence under the name of the next piece.
     package private(set) var fence: UInt32?
-    /// Checkpoints that lie on this log, by number, ascending, and their epochs.
+    /// Checkpoints that lie on this log, by number, ascending, their epochs, and their objects' sizes.
     package private(set) var checkpoints: [(number: UInt32, epoch: UInt32, byteCount: Int64)] = []
 
     // MARK: Requests
 
     /// The head, and its version; nil where there is none.
     package static func head(
-        _ objects: any ObjectStore
+        _ objects: ShipBucket
     ) async throws(ShipError) -> (head: ShipHead, tag: String)? {
         var attempt = 0
         while true {
@@ -63,7 +63,7 @@ package struct ShippedLog: Sendable {
                 throw ShipError(error)
             }
             do throws(ShipError) {
-                return (try ShipHead(found.bytes), found.info.tag)
+                return (try ShipHead(found.bytes, objects.cipher), found.info.tag)
             } catch {
                 // It may have been damaged on its way.
                 guard error.code == .damaged, attempt < readAttempts else { throw error }
@@ -76,7 +76,7 @@ package struct ShippedLog: Sendable {
 
     /// The header of an object; nil where there is none.
     package static func header(
-        _ key: String, _ objects: any ObjectStore
+        _ key: String, _ objects: ShipBucket
     ) async throws(ShipError) -> ObjectHeader? {
         var attempt = 0
         while true {
@@ -101,7 +101,7 @@ package struct ShippedLog: Sendable {
 
     /// A whole object's header and payload, checked; nil where there is none.
     package static func object(
-        _ key: String, _ objects: any ObjectStore
+        _ key: String, _ objects: ShipBucket
     ) async throws(ShipError) -> (header: ObjectHeader, payload: [UInt8])? {
         var attempt = 0
         while true {
@@ -115,14 +115,14 @@ package struct ShippedLog: Sendable {
             }
             do throws(ShipError) {
                 let header = try ObjectHeader(bytes, key: key)
-                return (header, try header.payload(of: bytes, key: key))
+                return (header, try header.payload(of: bytes, key: key, cipher: objects.cipher))
             } catch {
                 guard error.code == .damaged, attempt < readAttempts else { throw error }
             }
         }
     }
 
-    static func list(_ prefix: String, _ objects: any ObjectStore) async throws(ShipError) -> [ObjectInfo] {
+    static func list(_ prefix: String, _ objects: ShipBucket) async throws(ShipError) -> [ObjectInfo] {
         var found: [ObjectInfo] = []
         while true {
             let after = found.last?.key
@@ -139,13 +139,13 @@ package struct ShippedLog: Sendable {
     /// Reads what a bucket has; nil where there is no log.
     ///
     /// - Throws: `.damaged`, `.unsupportedFormat`; `.store` when requests fail.
-    package static func read(_ objects: any ObjectStore) async throws(ShipError) -> ShippedLog? {
+    package static func read(_ objects: ShipBucket) async throws(ShipError) -> ShippedLog? {
         guard let (head, tag) = try await head(objects) else { return nil }
         guard let first = head.begun.first else {
             throw ShipError(.damaged, "no epoch of the head has begun", key: ShipKey.head)
         }
         var log = ShippedLog(head: head, headTag: tag, end: first.start, next: first.start.position, epoch: 0)
-        var names = Names()
+        var names = Names(isEncrypted: head.isEncrypted)
         for info in try await list(ShipKey.logPrefix, objects) { names.add(info) }
         let begun = head.begun
         for (index, (epoch, start)) in begun.enumerated() {
@@ -171,15 +171,21 @@ package struct ShippedLog: Sendable {
             var segment: UInt32
         }
 
+        let isEncrypted: Bool
         var pieces: [Of: [Int: Int]] = [:]
         var wholes: [Of: Int] = [:]
         /// The newest epoch that has a segment whole.
         var wholeEpochs: [UInt32: UInt32] = [:]
         var segments: [UInt32: Set<UInt32>] = [:]
 
+        init(isEncrypted: Bool) {
+            self.isEncrypted = isEncrypted
+        }
+
         mutating func add(_ info: ObjectInfo) {
-            let byteCount = Int(info.size) - ObjectHeader.byteCount
-            guard byteCount >= 0 else { return }
+            guard let byteCount = FrameReader.byteCount(ofObject: Int(info.size), isEncrypted: isEncrypted) else {
+                return
+            }
             switch ShipKey.parse(info.key) {
             case .piece(let epoch, let segment, let offset):
                 pieces[Of(epoch: epoch, segment: segment), default: [:]][offset] = byteCount
@@ -207,7 +213,7 @@ package struct ShippedLog: Sendable {
 
     /// Follows an epoch from its beginning to where the next one begins, or to its end.
     private mutating func walk(
-        _ epoch: UInt32, from start: ShipHead.Place, to limit: LogPosition?, _ names: Names, _ objects: any ObjectStore
+        _ epoch: UInt32, from start: ShipHead.Place, to limit: LogPosition?, _ names: Names, _ objects: ShipBucket
     ) async throws(ShipError) {
         self.epoch = epoch
         end = start
@@ -262,7 +268,7 @@ package struct ShippedLog: Sendable {
     /// Goes to the end of a segment that an epoch has whole. Of one in which the next epoch begins, it has the
     /// beginning.
     private mutating func passWhole(
-        _ epoch: UInt32, _ position: LogPosition, _ limit: LogPosition?, _ names: Names, _ objects: any ObjectStore
+        _ epoch: UInt32, _ position: LogPosition, _ limit: LogPosition?, _ names: Names, _ objects: ShipBucket
     ) async throws(ShipError) -> Bool {
         guard let byteCount = names.wholes[Names.Of(epoch: epoch, segment: position.segment)] else { return false }
         let key = ShipKey.whole(epoch, position.segment)
@@ -295,7 +301,7 @@ package struct ShippedLog: Sendable {
     }
 
     private mutating func finishWalk(
-        _ epoch: UInt32, _ limit: LogPosition?, _ objects: any ObjectStore
+        _ epoch: UInt32, _ limit: LogPosition?, _ objects: ShipBucket
     ) async throws(ShipError) {
         if let limit {
             next = limit
@@ -367,7 +373,7 @@ package struct ShippedLog: Sendable {
         }
     }
 
-    private mutating func findCheckpoints(_ objects: any ObjectStore) async throws(ShipError) {
+    private mutating func findCheckpoints(_ objects: ShipBucket) async throws(ShipError) {
         let epochs = Set(head.begun.map(\.epoch.number))
         for info in try await Self.list(ShipKey.checkpointPrefix, objects) {
             guard case .checkpoint(let epoch, let number) = ShipKey.parse(info.key), epochs.contains(epoch) else {

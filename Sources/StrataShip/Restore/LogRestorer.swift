@@ -13,11 +13,13 @@ public import SystemPackage
 /// let plan = try await restorer.restore(to: "/data/library")
 /// ```
 public struct LogRestorer: Sendable {
-    private let objects: any ObjectStore
+    private let objects: ShipBucket
 
     /// A restorer of the log in a bucket.
-    public init(from objects: any ObjectStore) {
-        self.objects = objects
+    ///
+    /// - Parameter cipher: What it is encrypted with; nil if it is not.
+    public init(from objects: any ObjectStore, cipher: (any ObjectCipher)? = nil) {
+        self.objects = ShipBucket(objects, cipher)
     }
 
     private func find(_ target: RestoreTarget) async throws(ShipError) -> RestorePoint {
@@ -91,7 +93,7 @@ public struct LogRestorer: Sendable {
 
 /// One restore. Used by one thread, which waits for the requests.
 private final class RestoreWork: Sendable {
-    private let objects: any ObjectStore
+    private let objects: ShipBucket
     private let fileSystem: any FileSystem
     private let options: RestoreOptions
     private struct State {
@@ -107,7 +109,7 @@ private final class RestoreWork: Sendable {
     /// What the store's shippers go by.
     private let line = EpochLead.randomName()
 
-    init(_ objects: any ObjectStore, _ fileSystem: any FileSystem, _ options: RestoreOptions) {
+    init(_ objects: ShipBucket, _ fileSystem: any FileSystem, _ options: RestoreOptions) {
         self.objects = objects
         self.fileSystem = fileSystem
         self.options = options

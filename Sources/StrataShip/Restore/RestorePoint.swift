@@ -24,11 +24,11 @@ struct RestorePoint: Sendable {
 /// Finds places in a bucket's log.
 struct RestorePointFinder {
     let log: ShippedLog
-    let objects: any ObjectStore
+    let objects: ShipBucket
     private let segments: [ShippedLog.Segment]
     private var headers: [UInt32: ObjectHeader] = [:]
 
-    init(_ log: ShippedLog, _ objects: any ObjectStore) {
+    init(_ log: ShippedLog, _ objects: ShipBucket) {
         self.log = log
         self.objects = objects
         segments = log.segments.filter { !$0.parts.isEmpty }
@@ -55,7 +55,7 @@ struct RestorePointFinder {
 
     /// A segment's bytes, as far as they count.
     static func bytes(
-        _ segment: ShippedLog.Segment, upTo limit: Int, _ objects: any ObjectStore,
+        _ segment: ShippedLog.Segment, upTo limit: Int, _ objects: ShipBucket,
         _ progress: @Sendable (Int64) -> Void = { _ in }
     ) async throws(ShipError) -> [UInt8] {
         var bytes: [UInt8] = []
@@ -68,7 +68,7 @@ struct RestorePointFinder {
                 throw ShipError(.damaged, "an object is not the one that its name says", key: part.key)
             }
             let end = min(part.range.upperBound, limit) - part.offset
-            progress(Int64(object.payload.count + ObjectHeader.byteCount))
+            progress(Int64(objects.objectByteCount(object.payload.count)))
             if bytes.isEmpty, part.offset == 0 {
                 // Mostly the only one, and long: it is not copied.
                 bytes = object.payload
@@ -85,13 +85,13 @@ struct RestorePointFinder {
         guard let part = segment.parts.first, part.offset == 0 else {
             throw ShipError(.notRestorable, "the beginning of segment \(segment.number) is not in the bucket")
         }
-        let from = Int64(ObjectHeader.byteCount)
-        let range = from..<from + Int64(SegmentStart.byteCount)
-        let found = try await asking { () async throws(ObjectStoreError) in
-            try await objects.get(part.key, range: range)
+        guard part.byteCount >= SegmentStart.byteCount else {
+            throw ShipError(.damaged, "a segment is shorter than its header", key: part.key)
         }
+        let found = try await objects.payload(part.key, byteCount: part.byteCount, 0..<SegmentStart.byteCount)
+        guard let found else { throw Self.gone(part.key) }
         return try locally { () throws(StoreError) in
-            try found.bytes.withBytes { bytes throws(StoreError) in
+            try found.withBytes { bytes throws(StoreError) in
                 try SegmentStart(bytes, segment: segment.number)
             }
         }
@@ -106,20 +106,15 @@ struct RestorePointFinder {
 
     /// A segment's first records, as many as lie in so many bytes of its first object.
     static func firstRecords(
-        _ segment: ShippedLog.Segment, _ storeUUID: StoreUUID, _ objects: any ObjectStore, byteCount: Int = 256 << 10
+        _ segment: ShippedLog.Segment, _ storeUUID: StoreUUID, _ objects: ShipBucket, byteCount: Int = 256 << 10
     ) async throws(ShipError) -> [LoggedRecord] {
         guard let part = segment.parts.first, part.offset == 0 else { return [] }
         let limit = min(part.range.upperBound, byteCount)
-        let from = Int64(ObjectHeader.byteCount)
-        let bytes: [UInt8]
-        do throws(ObjectStoreError) {
-            bytes = try await objects.get(part.key, range: from..<from + Int64(limit)).bytes
-        } catch {
-            if case .notFound = error { throw gone(part.key) }
-            throw ShipError(error)
-        }
+        guard limit > 0 else { return [] }
+        let bytes = try await objects.payload(part.key, byteCount: part.byteCount, 0..<limit)
+        guard let bytes else { throw gone(part.key) }
         let records = try bytes.records(of: segment.number, storeUUID, part.key, isCut: true)
-        // A preamble that is longer, or damaged on its way.
+        // A preamble that is longer.
         if records.isEmpty, limit < part.range.upperBound {
             return try await firstRecords(segment, storeUUID, objects, byteCount: byteCount * 16)
         }
@@ -245,7 +240,7 @@ struct RestorePointFinder {
             piece.segment.parts.filter { $0.range.lowerBound < piece.byteCount }
         }
         let bytes = keys.reduce(Int64(checkpoint?.byteCount ?? 0)) {
-            $0 + Int64($1.byteCount + ObjectHeader.byteCount)
+            $0 + Int64(objects.objectByteCount($1.byteCount))
         }
         let reached = wanted.last { $0.isTransaction }
         var transaction = reached.map {

@@ -36,7 +36,7 @@ struct EpochLead: Sendable {
     ///
     /// - Throws: `.unsafeStore`, `.conflict`, `.fenced` when somebody else takes over at the same time.
     static func take(
-        _ scanner: LogScanner, line: String, _ calls: BlockingCalls, _ objects: any ObjectStore, _ options: ShipOptions
+        _ scanner: LogScanner, line: String, _ calls: BlockingCalls, _ objects: ShipBucket, _ options: ShipOptions
     ) async throws(ShipError) -> Begun {
         if !options.onlyWriter { try await probe(objects) }
         let owner = randomName()
@@ -67,7 +67,7 @@ struct EpochLead: Sendable {
     /// - Parameter find: which state is restored, of a log that no longer grows. The epoch begins there, which may be
     ///   before the log's end, and is where a restored store goes on writing even if a segment ends there.
     static func take(
-        line: String, _ objects: any ObjectStore, _ options: ShipOptions,
+        line: String, _ objects: ShipBucket, _ options: ShipOptions,
         find: (ShippedLog) async throws(ShipError) -> RestorePoint
     ) async throws(ShipError) -> RestorePoint {
         if !options.onlyWriter { try await probe(objects) }
@@ -85,7 +85,7 @@ struct EpochLead: Sendable {
         throw ShipError(.fenced, "shippers take over again and again", key: ShipKey.head)
     }
 
-    static func noLog(_ objects: any ObjectStore) -> ShipError {
+    static func noLog(_ objects: ShipBucket) -> ShipError {
         ShipError(
             .missing, "there is no log in \(objects.description): nothing was shipped there, or its head was removed",
             key: ShipKey.head)
@@ -96,52 +96,23 @@ struct EpochLead: Sendable {
         return ShipKey.hex(generator.next(), 16) + ShipKey.hex(generator.next(), 16)
     }
 
-    /// Two writes of one name, on condition that it is not there: the second has to fail.
-    private static func probe(_ objects: any ObjectStore) async throws(ShipError) {
-        let key = ShipKey.probePrefix + randomName()
-        let bytes = Array("Strata looks whether writes keep to their conditions.\n".utf8)
-        let digest = ObjectDigest(of: bytes)
-        let other = bytes + Array(key.utf8)
-        do throws(ObjectStoreError) {
-            _ = try await objects.put(key, bytes, digest: digest, if: .absent)
-        } catch {
-            guard case .preconditionFailed = error else { throw ShipError(error) }
+    /// Looks whether the bucket keeps to the conditions of writes.
+    private static func probe(_ objects: ShipBucket) async throws(ShipError) {
+        let found = try await asking { () async throws(ObjectStoreError) in
+            try await ConditionalWriteProbe.violation(on: objects.objects, prefix: ShipKey.probePrefix)
         }
-        var isKept = false
-        do throws(ObjectStoreError) {
-            _ = try await objects.put(key, other, digest: ObjectDigest(of: other), if: .absent)
-        } catch {
-            guard case .preconditionFailed = error else { throw ShipError(error) }
-            isKept = true
-        }
-        if isKept {
-            isKept = false
-            do throws(ObjectStoreError) {
-                _ = try await objects.put(key, other, digest: ObjectDigest(of: other), if: .matching("\"no such tag\""))
-            } catch {
-                guard case .preconditionFailed = error else { throw ShipError(error) }
-                isKept = true
-            }
-        }
-        do throws(ObjectStoreError) {
-            try await objects.delete([key])
-        } catch {
-            // An object of a few bytes; what a missing permission costs otherwise, the collection says.
-        }
-        guard isKept else {
-            throw ShipError(
-                .unsafeStore,
-                "\(objects.description) writes objects although the condition of the write does not hold, so that two shippers "
-                    + "could destroy each other's log. Use a store that has conditional writes, or say that there is only ever "
-                    + "one writer")
-        }
+        guard let found else { return }
+        throw ShipError(
+            .unsafeStore,
+            "two shippers could destroy each other's log in \(objects.description): \(found.message). Use a store that has "
+                + "conditional writes, or say that there is only ever one writer")
     }
 
     // MARK: Steps
 
     /// Writes the first head of a bucket; nil if somebody else has.
     private static func create(
-        _ owner: String, _ line: String, _ scanner: LogScanner, _ calls: BlockingCalls, _ objects: any ObjectStore,
+        _ owner: String, _ line: String, _ scanner: LogScanner, _ calls: BlockingCalls, _ objects: ShipBucket,
         _ options: ShipOptions
     ) async throws(ShipError) -> Begun? {
         let left = try await asking { () async throws(ObjectStoreError) in
@@ -164,14 +135,16 @@ struct EpochLead: Sendable {
             checksum: start.previousChecksum)
         let epoch = ShipHead.Epoch(
             number: 1, owner: owner, line: line, name: options.name, taken: options.clock(), start: place)
-        let head = ShipHead(storeUUID: scanner.storeUUID, epochs: [epoch], onlyWriter: options.onlyWriter)
+        let head = ShipHead(
+            storeUUID: scanner.storeUUID, epochs: [epoch], onlyWriter: options.onlyWriter,
+            isEncrypted: objects.isEncrypted)
         guard let tag = try await replace(head, .absent, objects) else { return nil }
         return Begun(lead: EpochLead(head: head, tag: tag, epoch: 1, owner: owner), place: place)
     }
 
     /// Adds an epoch to the head; nil if somebody else has changed it.
     private static func claim(
-        _ owner: String, _ line: String, _ log: ShippedLog, _ objects: any ObjectStore, _ options: ShipOptions
+        _ owner: String, _ line: String, _ log: ShippedLog, _ objects: ShipBucket, _ options: ShipOptions
     ) async throws(ShipError) -> EpochLead? {
         var head = log.head
         let number = (head.epochs.last?.number ?? 0) + 1
@@ -188,7 +161,7 @@ struct EpochLead: Sendable {
     /// Puts a fence under the name that the owner of the newest epoch would write next.
     ///
     /// - Parameter log: as it was when the epoch was taken; it may have grown.
-    private func fence(_ log: ShippedLog, _ objects: any ObjectStore) async throws(ShipError) -> ShippedLog {
+    private func fence(_ log: ShippedLog, _ objects: ShipBucket) async throws(ShipError) -> ShippedLog {
         var log = log
         for _ in 0..<Self.fenceAttempts {
             if log.fence != nil { return log }
@@ -197,7 +170,7 @@ struct EpochLead: Sendable {
                 kind: .fence, storeUUID: head.storeUUID, epoch: epoch, position: log.next,
                 previousSequence: log.end.sequence, sequence: log.end.sequence, previousTime: log.end.time,
                 time: log.end.time, checksum: log.end.checksum)
-            let bytes = header.object([])
+            let bytes = try header.object([], key: key)
             do throws(ObjectStoreError) {
                 _ = try await objects.put(
                     key, bytes, digest: ObjectDigest(of: bytes), if: head.onlyWriter ? .always : .absent)
@@ -221,7 +194,7 @@ struct EpochLead: Sendable {
     private static let fenceAttempts = 64
 
     /// Says in the head where the epoch begins; nil if somebody else has taken one since.
-    private func begin(_ place: ShipHead.Place, _ objects: any ObjectStore) async throws(ShipError) -> Begun? {
+    private func begin(_ place: ShipHead.Place, _ objects: ShipBucket) async throws(ShipError) -> Begun? {
         var lead = self
         for _ in 0..<Self.attempts {
             var head = lead.head
@@ -245,9 +218,9 @@ struct EpochLead: Sendable {
     ///
     /// - Returns: its tag; nil if the condition does not hold and the head is another one.
     static func replace(
-        _ head: ShipHead, _ condition: PutCondition, _ objects: any ObjectStore
+        _ head: ShipHead, _ condition: PutCondition, _ objects: ShipBucket
     ) async throws(ShipError) -> String? {
-        let bytes = try head.encoded()
+        let bytes = try head.encoded(objects.cipher)
         do throws(ObjectStoreError) {
             return try await objects.put(
                 ShipKey.head, bytes, digest: ObjectDigest(of: bytes), if: head.onlyWriter ? .always : condition
@@ -269,7 +242,7 @@ struct EpochLead: Sendable {
     }
 
     /// Looks whether the head is still there, and the epoch the newest.
-    mutating func look(_ objects: any ObjectStore) async throws(ShipError) {
+    mutating func look(_ objects: ShipBucket) async throws(ShipError) {
         guard
             let info = try await asking({ () async throws(ObjectStoreError) in
                 try await objects.head(ShipKey.head)
@@ -293,7 +266,7 @@ struct EpochLead: Sendable {
     /// Whether the store's log goes on where that of the bucket ends.
     private static func check(
         _ log: ShippedLog, _ scanner: LogScanner, _ line: String, _ calls: BlockingCalls,
-        _ objects: any ObjectStore, _ options: ShipOptions
+        _ objects: ShipBucket, _ options: ShipOptions
     ) async throws(ShipError) {
         guard log.head.storeUUID == scanner.storeUUID else {
             throw ShipError(
@@ -380,7 +353,7 @@ struct EpochLead: Sendable {
 
     /// What is known of the segment that the log goes on in, so that it can be shipped whole later.
     private static func described(
-        _ begun: Begun, _ log: ShippedLog, _ storeUUID: StoreUUID, _ objects: any ObjectStore
+        _ begun: Begun, _ log: ShippedLog, _ storeUUID: StoreUUID, _ objects: ShipBucket
     ) async throws(ShipError) -> Begun {
         var begun = begun
         if begun.place.offset > 0, let segment = log.segments.last, segment.number == begun.place.segment,

@@ -43,9 +43,12 @@ public final class LogShipper: Sendable {
 
     /// A shipper of the store at a path, which has to exist when ``run()`` or ``shipOnce()`` begins.
     ///
+    /// When another machine has taken this one's place, whoever has the store open for writing refuses further commits
+    /// until it opens it again, in whichever process of this machine it is.
+    ///
     /// - Parameters:
-    ///   - onFenced: Called once, when another shipper has taken over: this machine has been replaced. What the store
-    ///     does with further saves is up to it; see ``LogStore/refuseWrites(_:)``.
+    ///   - onFenced: Called once, when another machine has taken this one's place. A second shipper of the same store
+    ///     stops this one, too, but replaces nothing.
     public init(
         storeAt path: FilePath, in fileSystem: any FileSystem = PosixFileSystem(), to objects: any ObjectStore,
         options: ShipOptions = ShipOptions(), onFenced: @escaping @Sendable (ShipError) -> Void = { _ in }
@@ -57,8 +60,8 @@ public final class LogShipper: Sendable {
         worker = ShipWorker(path, fileSystem, objects, options)
     }
 
-    /// A shipper in the process that writes the store. When another shipper takes over, the store refuses further
-    /// saves.
+    /// A shipper in the process that writes the store. When another machine takes over, the store refuses further
+    /// saves, and says why.
     public convenience init(
         _ log: LogStore, in fileSystem: any FileSystem = PosixFileSystem(), to objects: any ObjectStore,
         options: ShipOptions = ShipOptions()
@@ -150,7 +153,7 @@ public final class LogShipper: Sendable {
                 return shared.failure == nil
             }
             if isNew {
-                if error.code == .fenced { onFenced(error) }
+                if error.code == .fenced, await worker.isReplaced { onFenced(error) }
                 let waiters = shared.withLock { shared in
                     defer { shared.waiters = [:] }
                     return Array(shared.waiters.values)

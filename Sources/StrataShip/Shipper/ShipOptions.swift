@@ -1,4 +1,5 @@
 internal import StrataLog
+public import StrataObjectStore
 
 #if canImport(Glibc)
 internal import Glibc
@@ -20,6 +21,8 @@ public struct ShipOptions: Sendable {
     public var wholeMaximumBytes = 256 << 20
     /// Compaction leaves so many bytes of log alone that have not been shipped yet; 0 for none.
     public var slotMaximumBytes: Int64 = 1 << 30
+    /// What the bucket is encrypted with, from its first object on; nil if it is not.
+    public var cipher: (any ObjectCipher)?
     /// Ships to a bucket without conditional writes. Two shippers at once then destroy what is in it.
     public var onlyWriter = false
     /// Ships to a bucket in place of another store that has shipped there, or after the file beside this one was lost

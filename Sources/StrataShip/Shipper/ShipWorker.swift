@@ -32,7 +32,7 @@ actor ShipWorker {
 
     private let path: FilePath
     private let fileSystem: any FileSystem
-    private let objects: any ObjectStore
+    private let objects: ShipBucket
     private let options: ShipOptions
     private let calls = BlockingCalls("strata.ship")
     private var scanner: LogScanner?
@@ -42,6 +42,8 @@ actor ShipWorker {
     private var place = ShipHead.Place(segment: 0, offset: 0, sequence: 0, time: .min, checksum: 0)
     private var pending: Pending?
     private var failure: ShipError?
+    /// Whether whoever has fenced this shipper ships another store, which has taken the place of this one.
+    private(set) var isReplaced = false
     /// The segment that is being shipped: where it begins, as far as that is known, and in how many pieces it lies.
     private var segmentStart: (sequence: UInt64, time: Int64)?
     private var segmentPieces = 0
@@ -61,7 +63,7 @@ actor ShipWorker {
     init(_ path: FilePath, _ fileSystem: any FileSystem, _ objects: any ObjectStore, _ options: ShipOptions) {
         self.path = path
         self.fileSystem = fileSystem
-        self.objects = objects
+        self.objects = ShipBucket(objects, options.cipher)
         self.options = options
     }
 
@@ -88,8 +90,18 @@ actor ShipWorker {
             try await collect(isLast: isLast)
         } catch {
             if !error.mayPass, error.code != .cancelled { failure = error }
+            if error.code == .fenced { await refuseWrites() }
             throw error
         }
+    }
+
+    /// Makes the writer of a store that has been replaced refuse further commits, in whichever process it is. A second
+    /// shipper of the same store replaces nothing.
+    private func refuseWrites() async {
+        if let found = try? await ShippedLog.head(objects), found.head.epochs.last?.line == line { return }
+        isReplaced = true
+        guard let scanner else { return }
+        _ = try? await calls.run { () throws(StoreError) in scanner.refuseWrites() }
     }
 
     // MARK: Beginning
@@ -248,10 +260,9 @@ actor ShipWorker {
             header.validByteCount = place.offset + cut.bytes.count
         }
         header.payloadByteCount = cut.bytes.count
-        let bytes = header.object(cut.bytes)
-        return Pending(
-            key: ShipKey.piece(lead.epoch, place.segment, place.offset), header: header, bytes: bytes,
-            digest: ObjectDigest(of: bytes))
+        let key = ShipKey.piece(lead.epoch, place.segment, place.offset)
+        let bytes = try header.object(cut.bytes, key: key, cipher: objects.cipher)
+        return Pending(key: key, header: header, bytes: bytes, digest: ObjectDigest(of: bytes))
     }
 
     /// Sends what is pending and waits until it is known to be there.
@@ -377,7 +388,7 @@ actor ShipWorker {
             }
             var header = next.header
             header.payloadByteCount = count
-            try await writeOnce(ShipKey.whole(lead.epoch, segment), header.object(bytes))
+            try await writeOnce(ShipKey.whole(lead.epoch, segment), header, bytes)
             sealed.removeFirst()
             scanner.letGo(before: min(sealed.first?.header.position.segment ?? .max, place.segment))
         }
@@ -395,14 +406,15 @@ actor ShipWorker {
             previousSequence: found.sequence, sequence: found.sequence, previousTime: found.timestampNanoseconds,
             time: found.timestampNanoseconds, checksum: found.checksum)
         header.payloadByteCount = bytes.count
-        try await writeOnce(ShipKey.checkpoint(lead.epoch, found.number), header.object(bytes))
+        try await writeOnce(ShipKey.checkpoint(lead.epoch, found.number), header, bytes)
         checkpointEnd = found.end
         checkpointNumber = found.number
         loggedSinceCheckpoint = 0
     }
 
     /// Writes an object that nobody else writes, and that may be there from an attempt before.
-    private func writeOnce(_ key: String, _ bytes: [UInt8]) async throws(ShipError) {
+    private func writeOnce(_ key: String, _ header: ObjectHeader, _ payload: [UInt8]) async throws(ShipError) {
+        let bytes = try header.object(payload, key: key, cipher: objects.cipher)
         let digest = ObjectDigest(of: bytes)
         do throws(ObjectStoreError) {
             try await write(key, bytes, digest, lead?.head.onlyWriter == true ? .always : .absent)
@@ -427,7 +439,9 @@ actor ShipWorker {
         collected = now
         collectedPieces = pieces
         do throws(ShipError) {
-            _ = try await LogCollector(objects, retention: options.retention, clock: options.clock).collect()
+            _ = try await LogCollector(
+                objects.objects, retention: options.retention, cipher: objects.cipher, clock: options.clock
+            ).collect()
         } catch {
             // The log goes on being shipped; space is lost, which somebody has to know.
             problem = "nothing was collected: \(error)"

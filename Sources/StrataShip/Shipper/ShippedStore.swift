@@ -50,8 +50,8 @@ public final class ShippedStore: Sendable {
     /// Waits until the store is loaded and ships it until ``stop()`` is called or the task is cancelled; then what is
     /// left, with a checkpoint. The store may be closed before.
     ///
-    /// - Throws: ``ShipError``: `.fenced` when another shipper has taken over, `.invalid` if the container has several
-    ///   stores on disks and none was named, and as ``LogShipper/run()``.
+    /// - Throws: ``ShipError``: `.fenced` when another shipper has taken over, `.invalid` if none was named and the
+    ///   container has several stores on disks, or only others; and as ``LogShipper/run()``.
     public func run() async throws {
         do {
             guard let shipper = try await started() else { return end(nil) }
@@ -128,6 +128,10 @@ public final class ShippedStore: Sendable {
         }
         guard found.count < 2 else {
             throw ShipError(.invalid, "the container has \(found.count) stores on disks: say which one is shipped")
+        }
+        let loaded = container.persistentStoreCoordinator.persistentStores.count
+        guard url != nil || !found.isEmpty || loaded == 0 || loaded < container.persistentStoreDescriptions.count else {
+            throw ShipError(.invalid, "none of the container's stores has a log on a disk to ship")
         }
         return found.first
     }

@@ -22,6 +22,7 @@ final class Following {
         var options = FollowOptions()
         options.shortestPoll = .milliseconds(2)
         options.longestPoll = .milliseconds(4)
+        options.cipher = TestCipher.used
         change(&options)
         return options
     }

@@ -36,13 +36,16 @@ final class ShipMachine {
         }
     }
 
-    init(seed: UInt64, durability: LogOptions.Durability = .full) throws {
+    init(
+        seed: UInt64, durability: LogOptions.Durability = .full, segmentMaximumBytes: Int = 64 << 10
+    ) throws {
         fileSystem = SimulatedFileSystem()
         try fileSystem.createDirectory("/data")
         random = SeededGenerator(seed: seed)
         clock = TestClock()
         var options = ShipSchema.options(uuid: seed + 1)
         options.durability = durability
+        options.segmentMaximumBytes = segmentMaximumBytes
         let clock = clock
         options.clock = { clock.tick() }
         store = try LogStore.open(Self.path, in: fileSystem, options: options, schema: ShipSchema.first)
@@ -129,6 +132,26 @@ final class ShipMachine {
         return receipt.sequence
     }
 
+    /// Commits a transaction that changes every row, of the first version.
+    @discardableResult
+    func rewriteAll() throws -> UInt64 {
+        let transaction = store.makeTransaction()
+        let writer = transaction.writer(for: ShipSchema.thing)
+        for key in keys {
+            guard let row = try store.snapshot.row(ObjectRef(entity: ShipSchema.thing, key: key)) else { continue }
+            try writer.beginUpdate(key: key, replacing: row.version, changed: SlotSet([0, 1, 2]))
+            writer.set(0, Int64(random.below(1_000)))
+            let text = Array(String(random.next(), radix: 36).utf8)
+            text.withUnsafeBytes { writer.set(1, bytes: $0) }
+            writer.set(2, ObjectRef.null)
+            writer.endRow()
+        }
+        let receipt = try store.commit(transaction)
+        digests[receipt.sequence] = try ShipSchema.digest(store)
+        times[receipt.sequence] = receipt.timestampNanoseconds
+        return receipt.sequence
+    }
+
     func migrate() throws {
         guard version < 2 else { return }
         version += 1
@@ -151,6 +174,7 @@ final class ShipMachine {
         options.checkpointLogBytes = 96 << 10
         options.slotMaximumBytes = 0
         options.name = "test"
+        options.cipher = TestCipher.used
         let clock = clock
         options.clock = { clock.now.value }
         change(&options)
@@ -170,7 +194,7 @@ enum ShipRestore {
         options.target = target
         options.takesOver = takesOver
         options.verifies = verifies
-        let plan = try await LogRestorer(from: objects).restore(
+        let plan = try await LogRestorer(from: objects, cipher: TestCipher.used).restore(
             to: ShipMachine.path, in: fileSystem, options: options)
         return (fileSystem, plan)
     }

@@ -49,6 +49,8 @@ import Testing
             "Tests/StrataTests/Guide/ReferenceExampleTests.swift", "Tests/StrataTests/Guide/CookbookTests.swift",
             "Tests/StrataLogTests/Store/EngineExampleTests.swift",
             "Tests/StrataTransferTests/TransferExampleTests.swift",
+            "Tests/StrataShipTests/ShippedStoreTests.swift", "Tests/StrataS3Tests/ServerTests.swift",
+            "Tests/StrataS3Tests/EncryptionTests.swift",
             // What needs a plugin is compiled by an example.
             "Examples/Bookshop/Sources/Bookshop/Shelf.swift",
             "Examples/Bookshop/Sources/Bookshop/Book+CoreDataClass.swift",
@@ -73,7 +75,8 @@ import Testing
         ("Sources/Strata/Strata.docc/FetchingAndFaulting.md", 3), ("Sources/Strata/Strata.docc/Concurrency.md", 3),
         ("Sources/StrataSchema/StrataSchema.docc/StrataSchema.md", 1),
         ("Sources/StrataLog/StrataLog.docc/StrataLog.md", 1),
-        ("Sources/StrataTransfer/StrataTransfer.docc/StrataTransfer.md", 2),
+        ("Sources/StrataTransfer/StrataTransfer.docc/StrataTransfer.md", 2), ("docs/shipping.md", 2),
+        ("docs/object-stores.md", 1), ("docs/scaling.md", 0),
     ])
     func pagesShowWhatIsCompiled(_ path: String, _ minimumCount: Int) throws {
         let blocks = Self.blocks("swift", of: try Self.text(path))
@@ -106,6 +109,7 @@ import Testing
         "docs/architecture/log.md", "docs/architecture/objects.md", "docs/architecture/reading.md",
         "docs/architecture/saving.md", "docs/architecture/threads-and-memory.md", "docs/changing-strata.md",
         "docs/testing.md", "docs/durability.md", "docs/fetching.md", "docs/migration.md", "docs/porting.md",
+        "docs/shipping.md", "docs/object-stores.md", "docs/scaling.md",
     ])
     func linksLeadSomewhere(_ path: String) throws {
         let text = try Self.text(path)

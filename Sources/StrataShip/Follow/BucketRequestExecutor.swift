@@ -2,10 +2,10 @@ internal import Dispatch
 internal import Synchronization
 
 /// Threads for requests that a blocked caller waits for: the tasks that others share may all be among the callers.
-final class FetchExecutor: TaskExecutor {
-    static let shared = FetchExecutor()
+final class BucketRequestExecutor: TaskExecutor {
+    static let shared = BucketRequestExecutor()
 
-    private let queue = DispatchQueue(label: "strata-fetch", attributes: .concurrent)
+    private let queue = DispatchQueue(label: "strata-bucket-requests", attributes: .concurrent)
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

@@ -1,0 +1,135 @@
+package import StrataObjectStore
+internal import Synchronization
+
+/// A bucket that a log is shipped to, and what its objects are encrypted with.
+package struct ShipBucket: Sendable {
+    package let objects: any ObjectStore
+    /// Nil for a bucket that is not encrypted.
+    package let cipher: (any ObjectCipher)?
+    private let readers = FrameReaders()
+
+    package init(_ objects: any ObjectStore, _ cipher: (any ObjectCipher)?) {
+        self.objects = objects
+        self.cipher = cipher
+    }
+
+    var isEncrypted: Bool { cipher != nil }
+
+    /// The size of an object with a payload of a length.
+    func objectByteCount(_ byteCount: Int) -> Int {
+        FrameReader.objectByteCount(byteCount, isEncrypted: isEncrypted)
+    }
+
+    // MARK: Requests
+
+    var description: String { objects.description }
+
+    func get(_ key: String, range: Range<Int64>?) async throws(ObjectStoreError) -> ObjectContents {
+        try await objects.get(key, range: range)
+    }
+
+    func head(_ key: String) async throws(ObjectStoreError) -> ObjectInfo? { try await objects.head(key) }
+
+    func put(
+        _ key: String, _ bytes: [UInt8], digest: ObjectDigest, if condition: PutCondition
+    ) async throws(ObjectStoreError) -> ObjectInfo {
+        try await objects.put(key, bytes, digest: digest, if: condition)
+    }
+
+    func upload(
+        _ key: String, from source: any ObjectSource, digest: ObjectDigest, if condition: PutCondition
+    ) async throws(ObjectStoreError) -> ObjectInfo {
+        try await objects.upload(key, from: source, digest: digest, if: condition)
+    }
+
+    func list(prefix: String, after: String?, limit: Int) async throws(ObjectStoreError) -> ObjectList {
+        try await objects.list(prefix: prefix, after: after, limit: limit)
+    }
+
+    func delete(_ keys: [String]) async throws(ObjectStoreError) { try await objects.delete(keys) }
+
+    // MARK: Parts of objects
+
+    /// What reads parts of objects that were read before. Objects are not replaced, and there is one for each.
+    private final class FrameReaders: Sendable {
+        private static let countMaximum = 256
+        private let known = Mutex<[String: FrameReader]>([:])
+
+        subscript(_ key: String) -> FrameReader? { known.withLock { $0[key] } }
+
+        func keep(_ key: String, _ reader: FrameReader?) {
+            known.withLock { known in
+                if known.count >= Self.countMaximum { known.removeAll() }
+                known[key] = reader
+            }
+        }
+    }
+
+    /// A part of an object's payload, checked; nil where there is no object.
+    ///
+    /// - Parameters:
+    ///   - byteCount: of the whole payload, as the object's size says.
+    ///   - range: not empty, within it.
+    /// - Throws: `.damaged`, `.key`, `.store`.
+    func payload(_ key: String, byteCount: Int, _ range: Range<Int>) async throws(ShipError) -> [UInt8]? {
+        var attempt = 0
+        while true {
+            attempt += 1
+            do throws(ShipError) {
+                return try await payloadOnce(key, byteCount: byteCount, range)
+            } catch {
+                readers.keep(key, nil)
+                guard error.code == .damaged, attempt < ShippedLog.readAttempts else { throw error }
+            }
+        }
+    }
+
+    private func payloadOnce(
+        _ key: String, byteCount: Int, _ range: Range<Int>
+    ) async throws(ShipError) -> [UInt8]? {
+        let wanted = FrameReader.storedRange(of: range, byteCount: byteCount, isEncrypted: isEncrypted)
+        guard isEncrypted else {
+            let reader = FrameReader(byteCount: byteCount, cipher: nil, context: [])
+            return try await bytes(key, wanted).map { bytes throws(ShipError) in
+                try reader.payload(range, from: bytes[...], key: key)
+            }
+        }
+        if let reader = readers[key] {
+            return try await bytes(key, wanted).map { bytes throws(ShipError) in
+                try reader.payload(range, from: bytes[...], key: key)
+            }
+        }
+        // The header and the salt, and what is wanted with it if it lies right behind them.
+        let front = FrameReader.start(isEncrypted: true)
+        let isFront = wanted.lowerBound == front
+        guard let beginning = try await bytes(key, 0..<(isFront ? wanted.upperBound : front)) else { return nil }
+        let header = try ObjectHeader(beginning, key: key)
+        guard header.payloadByteCount == byteCount else {
+            throw ShipError(.damaged, "an object has another length than its name and size say", key: key)
+        }
+        let reader = try header.frameReader(beginning, key: key, cipher: cipher)
+        readers.keep(key, reader)
+        if isFront { return try reader.payload(range, from: beginning[front...], key: key) }
+        return try await bytes(key, wanted).map { bytes throws(ShipError) in
+            try reader.payload(range, from: bytes[...], key: key)
+        }
+    }
+
+    /// Bytes of an object as they are stored; nil where there is none.
+    private func bytes(_ key: String, _ range: Range<Int>) async throws(ShipError) -> [UInt8]? {
+        let found: [UInt8]
+        do throws(ObjectStoreError) {
+            found = try await objects.get(key, range: Int64(range.lowerBound)..<Int64(range.upperBound)).bytes
+        } catch {
+            switch error {
+            case .notFound: return nil
+            case .rangeNotSatisfiable: throw ShipError(.damaged, "an object is shorter than it should be", key: key)
+            default: throw ShipError(error)
+            }
+        }
+        guard found.count == range.count else {
+            throw ShipError(.damaged, "an object is shorter than it should be", key: key)
+        }
+        return found
+    }
+}
