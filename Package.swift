@@ -179,7 +179,8 @@ let package = Package(
         .executableTarget(
             name: "StrataCLI",
             dependencies: [
-                "StrataBrowsing", "Strata", "StrataTransfer", "StrataLog", "StrataIO", "StrataSupport", "StrataModelFile",
+                "StrataBrowsing", "Strata", "StrataTransfer", "StrataLog", "StrataIO", "StrataSupport",
+                "StrataModelFile",
                 "StrataModelXML", "StrataShip", "StrataObjectStore", "CStrataSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),

@@ -25,7 +25,8 @@ import Testing
         return (browser, python)
     }
 
-    private static func check(_ store: String, _ fixture: InspectFixture, _ arguments: String...) async throws -> Int32? {
+    private static func check(_ store: String, _ fixture: InspectFixture, _ arguments: String...) async throws -> Int32?
+    {
         guard let programs = programs() else { return nil }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: programs.python)

@@ -35,7 +35,9 @@ final class EventStream {
         let end = ContinuousClock.now + .seconds(30)
         while true {
             try #require(.now < end, "nothing with \(wanted) came, but \(text)")
-            if let range = text.range(of: wanted), let end = text[range.upperBound...].range(of: "\n\n") ?? (wanted.hasSuffix("\n\n") ? range : nil) {
+            if let range = text.range(of: wanted),
+                let end = text[range.upperBound...].range(of: "\n\n") ?? (wanted.hasSuffix("\n\n") ? range : nil)
+            {
                 let found = String(text[..<end.upperBound])
                 text = String(text[end.upperBound...])
                 return found

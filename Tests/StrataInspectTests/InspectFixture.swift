@@ -41,7 +41,8 @@ final class InspectFixture: @unchecked Sendable {
     }
 
     @discardableResult
-    static func insert(_ entity: String, _ values: [String: Any?], _ context: NSManagedObjectContext) -> NSManagedObject {
+    static func insert(_ entity: String, _ values: [String: Any?], _ context: NSManagedObjectContext) -> NSManagedObject
+    {
         let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
         for (key, value) in values { object.setValue(value, forKey: key) }
         return object

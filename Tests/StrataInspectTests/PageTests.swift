@@ -15,7 +15,9 @@ import Testing
         let fixture = try Self.library()
         var entities: [String: [String: Any]] = [:]
         for _ in 0..<100 {
-            entities = Dictionary(uniqueKeysWithValues: try await fixture.get("/.json").rows().map { ($0["entity"] as? String ?? "", $0) })
+            entities = Dictionary(
+                uniqueKeysWithValues: try await fixture.get("/.json").rows().map { ($0["entity"] as? String ?? "", $0) }
+            )
             if entities["Book"]?["stored"] is NSNumber { break }
             try await Task.sleep(for: .milliseconds(50))
         }
@@ -79,12 +81,15 @@ import Testing
         ("/objects?entity=Book&sort=tags.label", 400, "no attribute tags to sort by"),
         ("/objects?entity=Book&sort=pages.x", 400, ""),
         ("/objects?entity=Book&page=AAAA", 400, "page"), ("/objects?entity=Book&limit=0", 400, "limit is a number"),
-        ("/objects?entity=Book&at=9999", 400, "no transaction 9999"), ("/objects?entity=Book&at=yesterday", 400, "at is"),
+        ("/objects?entity=Book&at=9999", 400, "no transaction 9999"),
+        ("/objects?entity=Book&at=yesterday", 400, "at is"),
         ("/objects?entity=Tag&of=Book/p1&by=nothing", 400, "no relationship nothing"),
         ("/object?id=Book/p99999", 404, ""), ("/object?id=Book", 404, "names no object"),
-        ("/object?id=../../etc/passwd", 404, "names no object"), ("/value?id=Book/p1&name=nothing", 404, "no attribute"),
+        ("/object?id=../../etc/passwd", 404, "names no object"),
+        ("/value?id=Book/p1&name=nothing", 404, "no attribute"),
         ("/query?entity=Book&having=x%3D1", 400, "something to group by"),
-        ("/query?entity=Book&select=%28", 400, "cannot be read"), ("/query?entity=Book&select=pages&chart=x", 400, "no column x"),
+        ("/query?entity=Book&select=%28", 400, "cannot be read"),
+        ("/query?entity=Book&select=pages&chart=x", 400, "no column x"),
         ("/changes?from=99", 400, "no transaction 99"), ("/history?entity=Nothing", 400, "no entity"),
         ("/history?before=x", 400, "before is"), ("/nothing", 404, "no page"), ("/nothing.events", 404, "no events"),
         ("/static/nothing", 404, "no page"),
@@ -118,13 +123,15 @@ import Testing
         let author = try #require(
             try object.rows().first { $0["property"] as? String == "author" }?["value"] as? String)
         let books = try await fixture.get(
-            "/objects.json?entity=Book&of=\(author.split(separator: "/").suffix(2).joined(separator: "/"))&by=books&limit=1000")
+            "/objects.json?entity=Book&of=\(author.split(separator: "/").suffix(2).joined(separator: "/"))&by=books&limit=1000"
+        )
         #expect(try books.json()["objects"] as? Int == 151)
         #expect(try books.rows().allSatisfy { $0["author"] as? String == author })
         // To many at both ends.
         var tagged: [Int] = []
         for tag in 1...3 {
-            tagged.append(try await fixture.get("/objects.json?entity=Book&of=Tag/p\(tag)&by=books&limit=1000").rows().count)
+            tagged.append(
+                try await fixture.get("/objects.json?entity=Book&of=Tag/p\(tag)&by=books&limit=1000").rows().count)
         }
         #expect(tagged.sorted() == [199, 200, 200])
     }
@@ -132,7 +139,8 @@ import Testing
     @Test func queriesAreExplainedAndDrawn() async throws {
         let fixture = try Self.library()
         let select = InspectFixture.encoded("author.name, count(*) AS books, sum(pages)")
-        let path = "?entity=Book&select=\(select)&group=author.name&having=\(InspectFixture.encoded("books > 149"))&sort=-books&chart=books"
+        let path =
+            "?entity=Book&select=\(select)&group=author.name&having=\(InspectFixture.encoded("books > 149"))&sort=-books&chart=books"
         let answer = try await fixture.get("/query.json\(path)")
         #expect(try answer.rows().compactMap { $0["books"] as? Int } == [151, 150, 150])
         let plan = try #require(try answer.json()["plan"] as? [String: Any])
@@ -218,7 +226,10 @@ import Testing
 
     @Test func whoHasNoTokenSeesNothing() async throws {
         let fixture = try Self.library()
-        for path in ["/", "/.json", "/objects?entity=Book", "/static/inspect.js", "/history.events", "/value?id=Book/p1&name=text"] {
+        for path in [
+            "/", "/.json", "/objects?entity=Book", "/static/inspect.js", "/history.events",
+            "/value?id=Book/p1&name=text",
+        ] {
             let answer = try await fixture.get(path, token: "wrong")
             #expect(answer.status == 401)
             #expect(!answer.text.contains("Book"))
@@ -240,10 +251,11 @@ import Testing
         #expect(rows.count == Stores.texts.count)
         let texts = rows.compactMap { ($0[Stores.attributeName] as? String).map { Array($0.utf8) } }
         #expect(texts == Stores.texts.map { Array($0.utf8) })
-        #expect(rows.compactMap { $0["number"] as? String } .contains("nan"))
+        #expect(rows.compactMap { $0["number"] as? String }.contains("nan"))
         var paths = [
             "/", "/model", "/log", "/history", "/changes?from=0", "/query", "/objects?entity=\(entity)",
-            "/objects?entity=\(other)", "/objects?entity=\(entity)&sort=-number", "/query?entity=\(entity)&chart=number",
+            "/objects?entity=\(other)", "/objects?entity=\(entity)&sort=-number",
+            "/query?entity=\(entity)&chart=number",
             "/query?entity=\(entity)&where=%3Cscript%3E", "/objects?entity=%3Cscript%3E", "/%3Cscript%3E",
             "/?at=%3Cscript%3E", "/history?author=%3Cscript%3E", "/objects?entity=\(entity)&where=%00",
         ]

@@ -113,7 +113,9 @@ enum Stores {
         String(repeating: "x<", count: 600_000), "javascript:window.hacked=1", "=HYPERLINK(\"x\")", "a\r\nb\u{2028}c",
         "{{7*7}}${7*7}", "\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}",
     ]
-    static let numbers: [Double] = [.nan, .infinity, -.infinity, .greatestFiniteMagnitude, -.greatestFiniteMagnitude, -0]
+    static let numbers: [Double] = [
+        .nan, .infinity, -.infinity, .greatestFiniteMagnitude, -.greatestFiniteMagnitude, -0,
+    ]
     static let datas = [
         Data(), Data("<svg xmlns='http://www.w3.org/2000/svg' onload='window.hacked=1'/>".utf8),
         Data("<html><script>window.hacked=1</script>".utf8), Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1]),

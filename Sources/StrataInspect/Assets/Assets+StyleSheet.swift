@@ -32,7 +32,7 @@ extension Assets {
         table { border-collapse: collapse; font-size: 14px; }
         caption { text-align: left; color: var(--soft); padding: 4px 0; }
         th, td { text-align: left; padding: 4px 10px; border-bottom: 1px solid var(--line); vertical-align: top;
-          max-width: 420px; overflow-wrap: anywhere; unicode-bidi: isolate; }
+          max-width: 420px; overflow-wrap: break-word; unicode-bidi: isolate; }
         thead th { background: var(--head); white-space: nowrap; }
         th[aria-sort=ascending] a::after { content: " \\2191"; } th[aria-sort=descending] a::after { content: " \\2193"; }
         tbody th { font-weight: 500; }

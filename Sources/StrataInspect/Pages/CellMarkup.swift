@@ -14,7 +14,8 @@ enum CellMarkup {
             let name = objectName(uri)
             return "<a href=\"\(Link("/object", ["id": name, "at": at]))\">\(decoded(name))</a>"
         case .list(let cells):
-            return "\(cells.prefix(8).map { short($0, at: at) as Markup }.joined(separator: " "))\(cells.count > 8 ? " …" : "")"
+            return
+                "\(cells.prefix(8).map { short($0, at: at) as Markup }.joined(separator: " "))\(cells.count > 8 ? " …" : "")"
         case .text(let text) where text.isEmpty: return "<span class=\"none\">\"\"</span>"
         case .data(let data): return "<span class=\"note\">\(ByteSize.text(data.count))</span>"
         case .bytes(let count): return "\(ByteSize.text(count))"
@@ -53,7 +54,9 @@ enum CellMarkup {
             """
     }
 
-    static func table(_ columns: [String], _ records: [[Cell]], at: String?, caption: Markup, id: String = "results")
+    static func table(
+        _ columns: [String], _ records: [[Cell]], at: String?, caption: Markup, id: String = "results"
+    )
         -> Markup
     {
         table(columns.map { ($0, nil, nil) }, records, at: at, caption: caption, id: id)

@@ -9,7 +9,9 @@ struct HistoryPage {
     let inspector: Inspector
     let query: Query
 
-    static let columns = ["transaction", "time", "author", "context", "process", "inserted", "updated", "deleted", "entities"]
+    static let columns = [
+        "transaction", "time", "author", "context", "process", "inserted", "updated", "deleted", "entities",
+    ]
 
     func content() throws -> PageContent {
         let search = try HistorySearch(inspector, author: query["author"], entity: query["entity"])

@@ -74,7 +74,8 @@ struct SegmentMap {
             let bars = parts.filter { $0.bytes > 0 }.map { part -> Markup in
                 let length = Double(part.bytes) * scale
                 defer { x += length }
-                return "<rect class=\"\(part.kind)\" x=\"\(x)\" y=\"\(top + 2)\" width=\"\(max(length, 0.5))\" height=\"14\"/>"
+                return
+                    "<rect class=\"\(part.kind)\" x=\"\(x)\" y=\"\(top + 2)\" width=\"\(max(length, 0.5))\" height=\"14\"/>"
             }
             let end: Markup = segment.isCurrent ? " ◂" : ""
             return """

@@ -1,7 +1,7 @@
 import StrataBrowsing
 
-/// Text of a page. What is put into it with `\( )` is escaped, so that only what is written here as a literal is markup:
-/// no value of a store can become a tag, an attribute or a script.
+/// Text of a page. What is put into it with `\( )` is escaped, so that only what is written here as a literal is
+/// markup: no value of a store can become a tag, an attribute or a script.
 package struct Markup: ExpressibleByStringInterpolation, Sendable {
     package private(set) var text: String
 
@@ -34,8 +34,8 @@ package struct Markup: ExpressibleByStringInterpolation, Sendable {
 
     package static func += (left: inout Markup, right: Markup) { left.text += right.text }
 
-    /// For content of elements and for attributes between double quotes. Control characters, which HTML forbids or drops,
-    /// become signs that are seen.
+    /// For content of elements and for attributes between double quotes. Control characters, which HTML forbids or
+    /// drops, become signs that are seen.
     static func escaped(_ text: String) -> String {
         var result = ""
         result.reserveCapacity(text.utf8.count)

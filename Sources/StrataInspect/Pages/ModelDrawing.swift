@@ -48,9 +48,15 @@ struct ModelDrawing {
     private func neighbors(_ index: Int) -> [Int] {
         let entity = boxes[index].entity
         let names =
-            entity.relationshipsByName.values.compactMap { $0.destinationEntity?.name }.sorted()
+            Self.own(entity).compactMap { $0.destinationEntity?.name }
             + entity.subentities.compactMap(\.name).sorted() + [entity.superentity?.name].compactMap { $0 }
         return names.compactMap { indexes[$0] }.filter { $0 != index }
+    }
+
+    /// Relationships that are not the parent's, by name.
+    private static func own(_ entity: NSEntityDescription) -> [NSRelationshipDescription] {
+        let inherited = entity.superentity?.relationshipsByName ?? [:]
+        return entity.relationshipsByName.values.filter { inherited[$0.name] == nil }.sorted { $0.name < $1.name }
     }
 
     private mutating func place() {
@@ -75,7 +81,7 @@ struct ModelDrawing {
                 y += boxes[member].height + Self.gap
             }
             height = max(height, y)
-            width = max(width, Double(column) * Self.columnWidth + Self.boxWidth + 100)
+            width = max(width, Double(column) * Self.columnWidth + Self.boxWidth + 180)
         }
     }
 
@@ -113,10 +119,7 @@ struct ModelDrawing {
             if let parent = box.entity.superentity?.name.flatMap({ indexes[$0] }) {
                 edges.append(edge(index, parent, label: "", kind: "inherits", 0))
             }
-            let inherited = box.entity.superentity?.relationshipsByName ?? [:]
-            let own = box.entity.relationshipsByName.values.filter { inherited[$0.name] == nil }
-                .sorted { $0.name < $1.name }
-            for (number, relationship) in own.enumerated() {
+            for (number, relationship) in Self.own(box.entity).enumerated() {
                 if let inverse = relationship.inverseRelationship, seen.contains(ObjectIdentifier(inverse)) { continue }
                 seen.insert(ObjectIdentifier(relationship))
                 guard let target = relationship.destinationEntity?.name.flatMap({ indexes[$0] }) else { continue }

@@ -126,10 +126,11 @@ struct ObjectsPage {
         _ records: [[Cell]], count: Int?, next: String?, previous: String?
     ) -> Markup {
         let name = entity.name ?? ""
-        let sortable = Set(columns.attributes.filter { Self.hasOrder($0.attributeType) }.map(\.name))
+        let sortable = Set(
+            columns.attributes.filter { Self.hasOrder($0.attributeType) && Self.isWord($0.name) }.map(\.name))
         let heads = (["object"] + columns.names).enumerated().map { index, title in
             let sorted = index > 0 ? sorts.first { $0.key == title }?.isAscending : nil
-            let canSort = index > 0 && sortable.contains(title) && !title.contains(",")
+            let canSort = index > 0 && sortable.contains(title)
             let link = query.link(setting: ["sort": sorted == true ? "-" + title : title, "page": nil])
             return (title: title, link: canSort ? link : nil, isSorted: sorted)
         }
@@ -160,6 +161,11 @@ struct ObjectsPage {
             \(CellMarkup.table(heads, records, at: query["at"], caption: "\(number) objects; \(records.count) on this page"))
             <p class="pages">\(pages.joined(separator: " · "))</p>
             """
+    }
+
+    /// Whether a name means itself where sort keys are listed.
+    private static func isWord(_ name: String) -> Bool {
+        name.unicodeScalars.allSatisfy { $0 == "_" || $0.properties.isAlphabetic || "0"..."9" ~= $0 }
     }
 
     private static func hasOrder(_ type: NSAttributeType) -> Bool {

@@ -39,7 +39,8 @@ struct PageContent: Sendable {
     private static func check(_ text: String) throws {
         guard text.utf8.count <= Limits.answerBytes else {
             throw InspectError(
-                .contentTooLarge, "the answer is larger than \(Limits.answerBytes >> 20) MiB: ask for fewer rows by limit")
+                .contentTooLarge,
+                "the answer is larger than \(Limits.answerBytes >> 20) MiB: ask for fewer rows by limit")
         }
     }
 }

@@ -67,7 +67,9 @@ enum PageFrame {
     }
 
     /// Fields of a form, with a label each.
-    static func field(_ name: String, _ label: String, _ value: String?, hint: String = "", kind: String = "text")
+    static func field(
+        _ name: String, _ label: String, _ value: String?, hint: String = "", kind: String = "text"
+    )
         -> Markup
     {
         """
@@ -88,6 +90,7 @@ enum PageFrame {
             let mark: Markup = value == chosen ? " selected" : ""
             return "<option value=\"\(value)\"\(mark)>\(value)</option>"
         }
-        return "<label>\(label)<select name=\"\(name)\"><option value=\"\">\(none)</option>\(options)</select></label>\n"
+        return
+            "<label>\(label)<select name=\"\(name)\"><option value=\"\">\(none)</option>\(options)</select></label>\n"
     }
 }

@@ -22,7 +22,8 @@ struct ValueAnswer {
             let object = try ObjectLookup.object(try query.required("id"), session, context)
             let name = try query.required("name")
             guard let attribute = object.entity.attributesByName[name] else {
-                throw InspectError(.notFound, "\(object.entity.name ?? "") has no attribute \(CellMarkup.cut(name, 200))")
+                throw InspectError(
+                    .notFound, "\(object.entity.name ?? "") has no attribute \(CellMarkup.cut(name, 200))")
             }
             switch object.value(forKey: name) {
             case let data as Data:

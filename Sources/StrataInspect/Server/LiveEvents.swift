@@ -89,7 +89,8 @@ final class LiveLog: LiveEvents {
             ("Segments", Double(summaries.count)),
         ]
         let values = rates.map { "{\"name\":\(QuotedText.of($0.0)),\"value\":\(String(format: "%.1f", $0.1))}" }
-        var events = "event: rates\ndata: {\"transaction\":\(sequence),\"rates\":[\(values.joined(separator: ","))]}\n\n"
+        var events =
+            "event: rates\ndata: {\"transaction\":\(sequence),\"rates\":[\(values.joined(separator: ","))]}\n\n"
         state.time = now
         state.sequence = sequence
         state.bytes = bytes

@@ -212,7 +212,7 @@ class Browser:
 
     def type(self, text):
         for letter in text:
-            self.key(letter)
+            self.call("Input.insertText", text=letter)
 
     def problems(self):
         """What the browser has complained about since the last time."""
@@ -223,6 +223,9 @@ class Browser:
             if event["method"] == "Runtime.exceptionThrown":
                 found.append(str(parameters["exceptionDetails"]))
             elif event["method"] == "Log.entryAdded" and parameters["entry"]["level"] == "error":
+                # Where there is no page of ours, the browser asks for an icon by itself.
+                if parameters["entry"].get("url", "").endswith("/favicon.ico"):
+                    continue
                 found.append(f"{parameters['entry']['text']} {parameters['entry'].get('url', '')}")
         self.events = []
         return found
