@@ -123,6 +123,15 @@ import Testing
         #expect(query.link(.json, setting: ["page": nil]).text == "/objects.json?entity=A%26B")
         #expect(query.link(setting: ["sort": "-a b"]).text == "/objects?entity=A%26B&page=x&sort=-a%20b")
     }
+
+    /// The browser is sent to such a link when it has been let in.
+    @Test func linksStayOnThisServer() throws {
+        #expect(try Query("//evil.example/?token=secret").link().text == "/evil.example/")
+        #expect(try Query("/%2F%2Fevil.example").link().text == "/evil.example")
+        #expect(try Query("/a%0D%0ASet-Cookie:x").link().text == "/a%0D%0ASet-Cookie%3Ax")
+        #expect(try Query("/%5Cevil.example").link().text == "/%5Cevil.example")
+        #expect(try Query("http://evil.example/?token=secret").link().text == "/http%3A//evil.example/")
+    }
 }
 
 @Suite struct MarkupTests {

@@ -173,16 +173,16 @@ extension Assets {
         }
 
         // Transactions as they are saved.
-        const history = document.querySelector('table[data-live]');
-        if (history) {
+        const timeline = document.querySelector('table[data-live]');
+        if (timeline) {
           const status = byId('live');
-          const source = new EventSource(history.dataset.live);
+          const source = new EventSource(timeline.dataset.live);
           let count = 0;
           source.addEventListener('open', () => { status.textContent = 'Live'; });
           source.addEventListener('error', () => { status.textContent = 'Not live: connecting again'; });
           source.addEventListener('transaction', event => {
             const record = JSON.parse(event.data);
-            const names = [...history.tHead.rows[0].cells].map(cell => cell.textContent);
+            const names = [...timeline.tHead.rows[0].cells].map(cell => cell.textContent);
             const line = make('tr');
             line.tabIndex = -1;
             for (const name of names) {
@@ -198,8 +198,8 @@ extension Assets {
               }
               line.append(cell);
             }
-            history.tBodies[0].prepend(line);
-            while (history.tBodies[0].rows.length > 500) history.tBodies[0].lastElementChild.remove();
+            timeline.tBodies[0].prepend(line);
+            while (timeline.tBodies[0].rows.length > 500) timeline.tBodies[0].lastElementChild.remove();
             count += 1;
             status.textContent = 'Live: ' + count + ' more';
           });

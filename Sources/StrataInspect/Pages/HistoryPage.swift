@@ -114,8 +114,8 @@ struct HistorySearch {
     private let author: String?
     private let entity: NSEntityDescription?
 
-    /// So many are read at first; more when few of them are wanted.
-    private static let window: Int64 = 64
+    /// So many are read at first, as each may have changed much; more when few of them are wanted.
+    private static let window: Int64 = 8
 
     init(_ inspector: Inspector, author: String?, entity: String?) throws {
         self.inspector = inspector
@@ -139,10 +139,13 @@ struct HistorySearch {
         var end = before - 1
         var window = Self.window
         while found.count < wanted, end >= first {
-            if deadline.isOver { return (found, end + 1) }
             let start = max(first - 1, end - window)
-            let part = try records(after: start, through: end, deadline)
-            let enough = part.records.reversed().prefix(wanted - found.count)
+            // What is found in time is shown, with the way on.
+            guard let part = try records(after: start, through: end, deadline) else {
+                guard !found.isEmpty || end < before - 1 else { throw Deadline.error }
+                return (found, end + 1)
+            }
+            let enough = part.reversed().prefix(wanted - found.count)
             found += enough
             // What was read of this part and not taken comes on the next page.
             if found.count == wanted, let last = found.last { return (found, last.number > first ? last.number : nil) }
@@ -152,18 +155,19 @@ struct HistorySearch {
         return (found, end >= first ? end + 1 : nil)
     }
 
+    /// - Returns: nil when there was no time to read them all.
     private func records(
         after start: Int64, through end: Int64, _ deadline: Deadline
-    ) throws -> (records: [TransactionRecord], last: Int64) {
+    ) throws -> [TransactionRecord]? {
         let cursor = HistoryCursor(inspector.newest.coordinator, start == 0 ? nil : try inspector.newest.token(start))
         var records: [TransactionRecord] = []
         while true {
+            if deadline.isOver { return nil }
             let transactions = try cursor.readNow()
             for transaction in transactions where transaction.transactionNumber <= end {
                 if let record = record(transaction) { records.append(record) }
             }
-            guard let last = transactions.last?.transactionNumber, last < end else { return (records, end) }
-            try deadline.check()
+            guard let last = transactions.last?.transactionNumber, last < end else { return records }
         }
     }
 }

@@ -10,7 +10,8 @@ package struct Link: Sendable {
         let parts = parameters.compactMap { name, value in
             value.flatMap { $0.isEmpty ? nil : "\(name)=\(Self.encoded($0))" }
         }
-        text = path + (parts.isEmpty ? "" : "?" + parts.joined(separator: "&"))
+        let place = path.split(separator: "/", omittingEmptySubsequences: false).map { Self.encoded(String($0)) }
+        text = place.joined(separator: "/") + (parts.isEmpty ? "" : "?" + parts.joined(separator: "&"))
     }
 
     /// Everything but letters, digits and `-._~` as `%XX`.

@@ -37,10 +37,9 @@ struct PageContent: Sendable {
     }
 
     private static func check(_ text: String) throws {
-        guard text.utf8.count <= Limits.answerBytes else {
-            throw InspectError(
-                .contentTooLarge,
-                "the answer is larger than \(Limits.answerBytes >> 20) MiB: ask for fewer rows by limit")
-        }
+        guard text.utf8.count <= Limits.answerBytes else { throw tooLarge }
     }
+
+    static let tooLarge = InspectError(
+        .contentTooLarge, "the answer is larger than \(Limits.answerBytes >> 20) MiB: ask for fewer rows by limit")
 }

@@ -66,9 +66,9 @@ struct Deadline {
     var left: Duration { max(.zero, end - ContinuousClock.now) }
 
     func check() throws {
-        if isOver {
-            throw InspectError(
-                .gatewayTimeout, "the request was stopped after \(Limits.seconds) seconds: ask for less")
-        }
+        if isOver { throw Self.error }
     }
+
+    static let error = InspectError(
+        .gatewayTimeout, "the request was stopped after \(Limits.seconds) seconds: ask for less")
 }

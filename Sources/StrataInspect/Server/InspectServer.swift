@@ -110,6 +110,7 @@ package struct InspectServer: Sendable {
         switch query.format {
         case .html, .events:
             let page = PageFrame.page(content, query, store: inspector.url.lastPathComponent)
+            guard page.text.utf8.count <= Limits.answerBytes else { throw PageContent.tooLarge }
             return Self.response(.ok, "text/html; charset=utf-8", Array(page.text.utf8), isHead: isHead)
         case .json: return Self.response(.ok, "application/json", Array(try content.json().utf8), isHead: isHead)
         case .csv:

@@ -26,8 +26,8 @@ struct Query: Sendable {
             path.removeLast(other.rawValue.count + 1)
             format = other
         }
-        // Of the first page, /.json.
-        self.path = path.isEmpty ? "/" : path
+        // One slash at the beginning: with two a link would lead to another server. Of the first page, /.json.
+        self.path = "/" + path.drop { $0 == "/" }
         self.format = format
         parameters = try (parts.count > 1 ? parts[1] : "").split(separator: "&").map { part in
             let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
