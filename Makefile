@@ -43,7 +43,7 @@ RELEASE := --scratch-path .build-release -c release -Xswiftc -enable-testing $(F
 RELEASE_TESTS := $(RELEASE) --disable-testable-imports
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: docs help bootstrap demo install deb test test-command test-ship forget-times test-debug test-examples test-examples-debug test-examples-release test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz test-kit test-s3 test-library suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow bench-shapes bench-shipping count count-update mutants check test-address soak format lint clean
+.PHONY: docs help bootstrap demo install deb test test-command test-ship forget-times test-debug test-examples test-examples-debug test-examples-release test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz test-kit test-inspect test-s3 test-library suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow bench-shapes bench-shipping count count-update mutants check test-address soak format lint clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,7 +60,7 @@ check: bootstrap ## Run the tests of the files that have changed
 
 # A release build is a thread of its own for minutes, in which the debug build and its tests have the other processor.
 test: bootstrap forget-times ## Run every test, and print how long each part took
-	@scripts/timed.sh 'in all' scripts/side-by-side.sh '$(MAKE) test-debug test-ship test-examples-debug test-kit test-library test-s3' \
+	@scripts/timed.sh 'in all' scripts/side-by-side.sh '$(MAKE) test-debug test-ship test-examples-debug test-kit test-library test-inspect test-s3' \
 		'$(MAKE) test-examples-release test-sweep test-kill test-follow test-service test-fuzz'
 	@scripts/timed.sh -t
 
@@ -110,6 +110,14 @@ test-kit: bootstrap ## Test StrataService, for which the packages of servers are
 	@python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target .build/python prometheus_client 2>/dev/null \
 		|| echo "test-kit: prometheus_client cannot be installed, so its parser does not read the metrics" >&2
 	STRATA_TESTS=kit PYTHONPATH='$(CURDIR)/.build/python' scripts/timed.sh 'debug: StrataService' $(SWIFT) test $(DEBUG) $(TEST_FLAGS)
+
+# Its HTTP server is fetched and built for nobody else: see hasInspect in Package.swift. SCREENSHOTS is a folder for the
+# pictures that the browser takes: docs/inspect has those of the documents.
+SCREENSHOTS ?=
+test-inspect: bootstrap ## Test the page of strata inspect, also in headless Chromium, which is installed if it is not there
+	$(call forget-plan,.build/debug.yaml)
+	@scripts/install-browser.sh
+	STRATA_TESTS=inspect $(if $(SCREENSHOTS),STRATA_SCREENSHOTS='$(abspath $(SCREENSHOTS))') scripts/timed.sh 'debug: StrataInspect' $(SWIFT) test $(DEBUG) $(TEST_FLAGS)
 
 # Its HTTP client is fetched and built for nobody else: see hasS3 in Package.swift.
 test-s3: bootstrap ## Test StrataS3 against servers that misbehave, and against SeaweedFS, moto and rclone from PyPI
@@ -170,9 +178,10 @@ mutants: bootstrap ## Break the code in small ways, one at a time, and print wha
 soak: bootstrap ## Sweep a million states, fuzz, kill and look for races; takes hours
 	SWIFT=$(SWIFT) Tests/soak.sh $(ARGS)
 
-# Swift's libraries are linked in, so that the machine needs none; so is the HTTP client for buckets, for which the
-# manifest has to show StrataS3. The manual comes from what the command says of itself.
-INSTALLED := -c release --static-swift-stdlib --traits S3 $(FLAGS)
+# Swift's libraries are linked in, so that the machine needs none; so are the HTTP client for buckets and the HTTP server
+# of the page, for which the manifest has to show StrataS3 and StrataInspect. The manual comes from what the command says
+# of itself.
+INSTALLED := -c release --static-swift-stdlib --traits S3,Inspect $(FLAGS)
 define build-command
 	env -u STRATA_TESTS $(SWIFT) build $(INSTALLED) --product strata
 	env -u STRATA_TESTS $(SWIFT) build $(INSTALLED) --product generate-manual

@@ -32,8 +32,15 @@ let kitOnly = Context.environment["STRATA_TESTS"] == "kit"
 /// `make test-ship` asks for the tests of StrataShip, and no others.
 let shipOnly = Context.environment["STRATA_TESTS"] == "ship"
 
+/// `make test-inspect` asks for the tests of StrataInspect, and no others. The command has `inspect` then, trait or not:
+/// a trait would build the library anew.
+let inspectOnly = Context.environment["STRATA_TESTS"] == "inspect"
+
+/// Whether StrataInspect is there, with the HTTP server that nobody else is to fetch and build.
+let hasInspect = inspectOnly || Context.environment["STRATA_TESTS"] == nil
+
 /// Whether StrataService is there. What the Makefile builds for other tests neither fetches nor builds its packages.
-let hasKit = kitOnly || Context.environment["STRATA_TESTS"] == nil
+let hasKit = kitOnly || hasInspect
 
 /// `make test-s3` asks for the tests of StrataS3, and no others.
 let s3Only = Context.environment["STRATA_TESTS"] == "s3"
@@ -75,6 +82,7 @@ let package = Package(
     traits: [
         .trait(name: "Combine", description: "Publishers of OpenCombine, and a module Combine that exports it."),
         .trait(name: "S3", description: "Buckets s3://... and encryption for the command strata."),
+        .trait(name: "Inspect", description: "The verb inspect of the command strata, and an HTTP server for it."),
         .trait(name: "Macros", description: "The macros @Managed and @ManagedObject, and swift-syntax for them."),
     ],
     dependencies: [
@@ -164,10 +172,15 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
+        // Stores as people look at them: what the command and its page have in common.
+        .target(
+            name: "StrataBrowsing", dependencies: ["Strata", "StrataTransfer", "StrataLog", "StrataModelFile"],
+            swiftSettings: settings),
         .executableTarget(
             name: "StrataCLI",
             dependencies: [
-                "Strata", "StrataTransfer", "StrataLog", "StrataIO", "StrataSupport", "StrataModelFile",
+                "StrataBrowsing", "Strata", "StrataTransfer", "StrataLog", "StrataIO", "StrataSupport",
+                "StrataModelFile",
                 "StrataModelXML", "StrataShip", "StrataObjectStore", "CStrataSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -362,6 +375,45 @@ if kitOnly {
             swiftSettings: settings))
 }
 
+if hasInspect {
+    package.dependencies += [
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.4.0"),
+    ]
+    // The page of `strata inspect`.
+    package.targets.append(
+        .target(
+            name: "StrataInspect",
+            dependencies: [
+                "StrataBrowsing", "StrataService", "Strata", "StrataTransfer", "StrataLog", "StrataIO",
+                "StrataModelFile",
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: settings))
+    let command = package.targets.first { $0.name == "StrataCLI" }
+    command?.dependencies.append(
+        inspectOnly ? "StrataInspect" : .target(name: "StrataInspect", condition: .when(traits: ["Inspect"])))
+    if inspectOnly { command?.swiftSettings = settings + [.define("Inspect")] }
+}
+
+if inspectOnly {
+    package.targets.removeAll(where: \.isTest)
+    package.targets.append(
+        .testTarget(
+            name: "StrataInspectTests",
+            dependencies: [
+                "StrataInspect", "StrataCLI", "Strata", "CoreData",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: settings))
+}
+
 if s3Only {
     let needed: Set = [
         "CLZ4", "CStrataSupport", "StrataRuntime", "StrataSupport", "StrataIO", "StrataLog", "StrataModelFile",
@@ -371,10 +423,13 @@ if s3Only {
     package.targets.removeAll { !needed.contains($0.name) }
 }
 
+if hasS3 || hasInspect {
+    package.dependencies.append(.package(url: "https://github.com/apple/swift-nio", from: "2.101.0"))
+}
+
 if hasS3 {
     package.dependencies += [
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.36.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
     ]

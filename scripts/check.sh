@@ -53,9 +53,11 @@ Strata/Strata.docc/ GuideDocument|ReferenceExample
 Strata/Time/ History|Generation|Difference
 Strata/Transfer/ StrataTransferTests
 StrataAccessorTool/ StrataSourceToolsTests
+StrataBrowsing/ StrataCLITests
 StrataCLI/ StrataCLITests
 StrataEncryption/ StrataS3Tests
 StrataIO/ StrataIOTests
+StrataInspect/ StrataInspectTests
 StrataLog/ StrataLogTests.StoreTests|StoreRegression
 StrataLog/Compaction/ CompactionTests|CompactionFault|CompactionPace|FreshRow|ShrinkTests
 StrataLog/Directory/ DamagedDirectory|StoreDirectory|StoreLock|ForeignFiles|StoreMoving

@@ -1,4 +1,5 @@
 import Foundation
+import StrataBrowsing
 import StrataObjectStore
 import SystemPackage
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Strata
+import StrataBrowsing
 import StrataIO
 import StrataLog
 import SystemPackage

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Strata
+import StrataBrowsing
 
 /// What two points of a store, or two stores, have differently.
 struct Diff: ParsableCommand {

@@ -1,3 +1,4 @@
+import StrataBrowsing
 import StrataModelFile
 
 /// Prints differences as they are found, and how many there were.

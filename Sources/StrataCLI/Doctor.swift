@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import StrataBrowsing
 
 /// What in a store's surroundings may give trouble.
 struct Doctor: ParsableCommand {

@@ -1,5 +1,6 @@
 import Foundation
 import Strata
+import StrataBrowsing
 import StrataIO
 import StrataLog
 import SystemPackage

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import StrataBrowsing
 import StrataTransfer
 
 /// Writes a store in a form that other programs read.

@@ -1,3 +1,4 @@
+import StrataBrowsing
 import StrataModelFile
 
 extension OutputOptions {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Strata
+import StrataBrowsing
 
 /// The persistent history.
 struct History: AsyncParsableCommand {
@@ -160,22 +161,5 @@ private final class HistoryPrinter {
             .list((change.updatedProperties ?? []).map(\.name).sorted().map { .text($0) }),
             tombstone.isEmpty ? .absent : .text(tombstone.joined(separator: " ")),
         ]
-    }
-}
-
-extension Session {
-    /// The number of the newest transaction; 0 if there is none.
-    func newestTransaction() -> Int64 {
-        let store = coordinator.persistentStores[0]
-        return coordinator.currentPersistentHistoryToken(fromStores: nil)?.transactionNumber(of: store) ?? 0
-    }
-
-    /// The token after a transaction of the store.
-    func token(_ number: Int64) throws -> NSPersistentHistoryToken {
-        let newest = coordinator.currentPersistentHistoryToken(fromStores: nil)
-        guard let token = newest?.at(transaction: number, of: coordinator.persistentStores[0]) else {
-            throw CommandError("there is no transaction \(number) yet; the newest is \(newestTransaction())")
-        }
-        return token
     }
 }

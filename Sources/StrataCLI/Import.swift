@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Strata
+import StrataBrowsing
 import StrataTransfer
 
 /// Makes a store of what another program, or `export`, wrote.

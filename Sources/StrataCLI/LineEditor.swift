@@ -1,4 +1,5 @@
 import Foundation
+import StrataBrowsing
 
 #if canImport(Glibc)
 import Glibc

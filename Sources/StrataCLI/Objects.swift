@@ -1,5 +1,6 @@
 import Foundation
 import Strata
+import StrataBrowsing
 
 /// The columns of an entity's objects, and what an object has in them.
 struct ObjectColumns {

@@ -1,4 +1,5 @@
 import Foundation
+import StrataBrowsing
 
 /// How far work is that takes over a second: a bar with rate and time left on a terminal, and else a line now and then.
 ///

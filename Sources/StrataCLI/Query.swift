@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Strata
+import StrataBrowsing
 
 /// Objects of an entity that satisfy a predicate, or what is computed of them.
 struct Query: ParsableCommand {

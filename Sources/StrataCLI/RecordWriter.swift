@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import StrataBrowsing
 import StrataModelFile
 import StrataTransfer
 

@@ -1,4 +1,5 @@
 import Foundation
+import StrataBrowsing
 import StrataIO
 
 /// A process of this machine, as /proc tells of it.

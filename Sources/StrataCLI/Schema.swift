@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Strata
+import StrataBrowsing
 import StrataModelFile
 import StrataModelXML
 
@@ -67,18 +68,5 @@ struct Schema: ParsableCommand {
         guard let at else { return try NSManagedObjectModel(storedAt: argument.url) }
         let session = try argument.session()
         return try session.coordinator.past(at.generation(session.coordinator)).managedObjectModel
-    }
-}
-
-extension NSManagedObjectModel {
-    /// The entity of a name, which may be written with other capitals.
-    func entity(named name: String) throws -> NSEntityDescription {
-        if let entity = entitiesByName[name] { return entity }
-        let names = entities.compactMap(\.name).sorted()
-        if let other = names.first(where: { $0.lowercased() == name.lowercased() }), let entity = entitiesByName[other]
-        {
-            return entity
-        }
-        throw CommandError("the store has no entity \(name); it has \(names.joined(separator: ", "))")
     }
 }

@@ -1,3 +1,4 @@
+import StrataBrowsing
 import StrataModelFile
 
 /// A model as the source of a diagram.

@@ -1,4 +1,5 @@
 import Foundation
+import StrataBrowsing
 import StrataModelFile
 
 /// A model for reading: entities with their properties.

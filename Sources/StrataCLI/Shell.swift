@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Strata
+import StrataBrowsing
 
 #if canImport(Glibc)
 import Glibc

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Strata
+import StrataBrowsing
 import StrataLog
 import StrataModelFile
 

@@ -1,5 +1,6 @@
 import Foundation
 import Strata
+import StrataBrowsing
 
 /// Compares the objects of two stores of one model, by entity and primary key.
 struct StoreComparison {

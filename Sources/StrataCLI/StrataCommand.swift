@@ -34,7 +34,7 @@ struct StrataCommand: AsyncParsableCommand {
             Info.self, Schema.self, Stats.self, Verify.self, Backup.self, Ship.self, Restore.self, Compact.self,
             History.self, Diff.self,
             Dump.self, Get.self,
-            Query.self, Import.self, Export.self, Doctor.self, Shell.self,
+            Query.self, Inspect.self, Import.self, Export.self, Doctor.self, Shell.self,
         ])
 
     static func main() async {

@@ -1,3 +1,5 @@
+import StrataBrowsing
+
 /// Prints records below each other for people.
 ///
 /// The first records are held back until the widths of their columns are known. Numbers are at the right. On a terminal

@@ -233,6 +233,16 @@ import Testing
         }
     }
 
+    #if !Inspect
+    @Test func withoutTheTraitInspectSaysHowToGetIt() throws {
+        let fixture = try CommandFixture()
+        let result = try fixture.run("inspect")
+        #expect(result.code == 1)
+        #expect(result.messages.contains("build it with --traits Inspect"))
+        #expect(try fixture.run("inspect", "--port", "65536").code == 64)
+    }
+    #endif
+
     @Test func wrongCommandLinesAreRefused() throws {
         let fixture = try CommandFixture()
         #expect(try fixture.run("nonsense").code == 64)

@@ -2,27 +2,27 @@ import Foundation
 import Strata
 
 /// What a query prints of groups or rows, as it was written: `author.name, count:(SELF), avg(pages) AS mean`.
-struct SelectList {
-    struct Item {
+package struct SelectList {
+    package struct Item {
         /// How the column is called where results are printed.
-        let title: String
+        package let title: String
         /// How the request calls it.
-        let name: String
+        package let name: String
         /// What the request fetches: a key path, or a description of an expression.
-        let property: Any
+        package let property: Any
         /// The attribute that a key path leads to.
-        let attribute: NSAttributeDescription?
+        package let attribute: NSAttributeDescription?
     }
 
-    private(set) var items: [Item] = []
+    package private(set) var items: [Item] = []
     private let entity: NSEntityDescription
 
-    init(_ entity: NSEntityDescription) {
+    package init(_ entity: NSEntityDescription) {
         self.entity = entity
     }
 
     /// Adds what is separated by commas.
-    mutating func add(_ text: String) throws {
+    package mutating func add(_ text: String) throws {
         for part in Self.parts(text) { try add(item: part) }
         guard !items.isEmpty else { throw CommandError("there is nothing between the commas of '\(text)'") }
     }
@@ -74,7 +74,7 @@ struct SelectList {
     }
 
     /// The item that a name or the text of a column means.
-    func item(_ text: String) -> Item? {
+    package func item(_ text: String) -> Item? {
         items.first { $0.title == text } ?? items.first { $0.name == text }
             ?? items.first { Self.translated($0.title) == Self.translated(text) }
     }
@@ -82,7 +82,7 @@ struct SelectList {
     // MARK: Text
 
     /// The parts between commas that are in no parentheses and no quotation marks, without space around them.
-    static func parts(_ text: String) -> [String] {
+    package static func parts(_ text: String) -> [String] {
         var parts = [""]
         var depth = 0
         var quote: Character?
@@ -108,7 +108,7 @@ struct SelectList {
     }
 
     /// Predicate format of what users of SQL may write: `count(*)`, `avg(pages)`, `count(distinct author)`.
-    static func translated(_ text: String) -> String {
+    package static func translated(_ text: String) -> String {
         let replacements = [
             (#"\bcount\s*:?\s*\(\s*\*\s*\)"#, "count:(SELF)"), (#"\bavg\s*:?\s*\("#, "average:("),
             (

@@ -1,18 +1,17 @@
-import ArgumentParser
 import Foundation
 import Strata
 import StrataTransfer
 
-/// A point of the past, as it is written on the command line: a transaction's number or a time.
-enum Point: ExpressibleByArgument {
+/// A point of the past, as people write it: a transaction's number or a time.
+package enum Point: Sendable {
     case transaction(Int64)
     case time(Date)
 
-    init?(argument: String) {
-        if let number = Int64(argument) {
+    package init?(_ text: String) {
+        if let number = Int64(text) {
             guard number >= 0 else { return nil }
             self = .transaction(number)
-        } else if let date = Self.date(argument) {
+        } else if let date = Self.date(text) {
             self = .time(date)
         } else {
             return nil
@@ -29,11 +28,11 @@ enum Point: ExpressibleByArgument {
     }
 
     /// A time to the millisecond, in UTC.
-    static func text(_ date: Date) -> String {
+    package static func text(_ date: Date) -> String {
         date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 
-    func generation(_ coordinator: NSPersistentStoreCoordinator) throws -> NSQueryGenerationToken {
+    package func generation(_ coordinator: NSPersistentStoreCoordinator) throws -> NSQueryGenerationToken {
         switch self {
         case .transaction(let number): try coordinator.queryGeneration(atTransaction: number)
         case .time(let date): try coordinator.queryGeneration(at: date)

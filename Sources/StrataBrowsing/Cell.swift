@@ -4,7 +4,7 @@ import StrataModelFile
 import StrataTransfer
 
 /// A value as the command prints it.
-enum Cell {
+package enum Cell {
     case null
     /// Nothing, of what has a value only sometimes: a table shows nothing.
     case absent
@@ -22,7 +22,7 @@ enum Cell {
     case list([Cell])
 
     /// - Parameter value: what key-value coding gives for a property.
-    init(_ value: Any?, _ attribute: NSAttributeDescription? = nil) {
+    package init(_ value: Any?, _ attribute: NSAttributeDescription? = nil) {
         switch value {
         case nil: self = .null
         case let value as NSManagedObject: self.init(value.objectID)
@@ -51,13 +51,13 @@ enum Cell {
         }
     }
 
-    static func count(_ count: Int) -> Cell { .integer(Int64(count)) }
+    package static func count(_ count: Int) -> Cell { .integer(Int64(count)) }
 
     /// For a column of a table: on one line, objects by the ends of their URIs, which `get` understands. What has no
     /// value is `NULL`, an empty text `""`.
     ///
     /// - Parameter exactBytes: whether numbers of bytes are printed as numbers.
-    func tableText(exactBytes: Bool) -> String {
+    package func tableText(exactBytes: Bool) -> String {
         switch self {
         case .null: return Self.nullText
         case .absent: return ""
@@ -74,7 +74,7 @@ enum Cell {
     private static let nullText = "NULL"
 
     /// Whether a table has it at the right.
-    var isNumeric: Bool {
+    package var isNumeric: Bool {
         switch self {
         case .integer, .bytes, .real, .number: true
         default: false
@@ -82,7 +82,7 @@ enum Cell {
     }
 
     /// Whether there is nothing in it.
-    var isEmpty: Bool {
+    package var isEmpty: Bool {
         switch self {
         case .null, .absent: true
         default: false
@@ -90,7 +90,7 @@ enum Cell {
     }
 
     /// The text with signs in place of what would move a terminal's cursor.
-    static func visible(_ text: String) -> String {
+    package static func visible(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
         var result = ""
         for character in text {
@@ -108,7 +108,7 @@ enum Cell {
     }
 
     /// For a field of a CSV file, quoted where it has to be: an empty text is `""`, no value is nothing.
-    var csv: String {
+    package var csv: String {
         switch self {
         case .text(let text): CSVText.field(text)
         default: plainText.isEmpty ? "" : CSVText.field(plainText)
@@ -116,7 +116,7 @@ enum Cell {
     }
 
     /// For a field of a CSV file, not yet quoted.
-    var plainText: String {
+    package var plainText: String {
         switch self {
         case .null, .absent: ""
         case .bool(let value): value ? "true" : "false"
@@ -129,7 +129,7 @@ enum Cell {
         }
     }
 
-    var json: String {
+    package var json: String {
         switch self {
         case .null, .absent: "null"
         case .bool, .integer, .bytes: plainText

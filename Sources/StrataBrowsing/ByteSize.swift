@@ -1,9 +1,9 @@
 /// How a number of bytes is printed for people.
-enum ByteSize {
+package enum ByteSize {
     private static let units = ["kB", "MB", "GB", "TB", "PB", "EB"]
 
     /// With a unit of powers of a thousand and two digits or more: `0 B`, `812 B`, `7.1 MB`, `64 MB`.
-    static func text(_ count: Int) -> String {
+    package static func text(_ count: Int) -> String {
         guard count.magnitude >= 1_000 else { return "\(count) B" }
         var value = Double(count)
         var unit = -1

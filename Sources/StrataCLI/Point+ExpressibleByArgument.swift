@@ -1,0 +1,6 @@
+import ArgumentParser
+import StrataBrowsing
+
+extension Point: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
+}

@@ -1,0 +1,45 @@
+import HTTPTypes
+import StrataBrowsing
+import StrataModelFile
+import StrataTransfer
+
+/// What a page says, for each of its forms.
+struct PageContent: Sendable {
+    var title: String
+    /// What is between the navigation and the end.
+    var body: Markup
+    /// What the forms for programs have: records, and JSON also further fields, whose values are JSON.
+    var columns: [String]
+    var records: [[Cell]]
+    var fields: [(name: String, json: String)] = []
+
+    /// - Throws: ``InspectError`` for what is too large for one answer.
+    func json() throws -> String {
+        var text = "{"
+        for field in fields { text += "\(QuotedText.of(field.name)):\(field.json)," }
+        text += "\"rows\":["
+        for (index, record) in records.enumerated() {
+            let values = zip(columns, record).map { "\(QuotedText.of($0)):\($1.json)" }
+            text += (index == 0 ? "\n" : ",\n") + "{\(values.joined(separator: ","))}"
+            try Self.check(text)
+        }
+        return text + (records.isEmpty ? "]}\n" : "\n]}\n")
+    }
+
+    /// - Throws: as ``json()``.
+    func csv() throws -> String {
+        var text = columns.map { CSVText.field($0) }.joined(separator: ",") + "\r\n"
+        for record in records {
+            text += record.map(\.csv).joined(separator: ",") + "\r\n"
+            try Self.check(text)
+        }
+        return text
+    }
+
+    private static func check(_ text: String) throws {
+        guard text.utf8.count <= Limits.answerBytes else { throw tooLarge }
+    }
+
+    static let tooLarge = InspectError(
+        .contentTooLarge, "the answer is larger than \(Limits.answerBytes >> 20) MiB: ask for fewer rows by limit")
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Installs Chromium for the tests of the page in a browser: `make test-inspect`.
+#
+# Where it cannot be had, this says so and succeeds: the tests then say what they left out, and fail where
+# STRATA_BROWSER_REQUIRED is set.
+set -uo pipefail
+
+for program in chromium chromium-browser google-chrome; do
+    if command -v "$program" >/dev/null 2>&1; then exit 0; fi
+done
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then as_root=(sudo -n); fi
+install() {
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get install --yes --quiet --no-install-recommends chromium fonts-dejavu-core
+}
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+echo 'test-inspect: installing chromium with apt-get'
+if ! command -v apt-get >/dev/null 2>&1; then
+    echo 'test-inspect: there is no Chromium, and no apt-get to install it with' >&2
+elif ! install >"$log" 2>&1 && ! { "${as_root[@]}" apt-get update --quiet >>"$log" 2>&1 && install >>"$log" 2>&1; }; then
+    echo "test-inspect: Chromium cannot be installed: $(tail -n 1 "$log")" >&2
+fi
+exit 0
