@@ -32,8 +32,8 @@ let kitOnly = Context.environment["STRATA_TESTS"] == "kit"
 /// `make test-ship` asks for the tests of StrataShip, and no others.
 let shipOnly = Context.environment["STRATA_TESTS"] == "ship"
 
-/// `make test-inspect` asks for the tests of StrataInspect, and no others. The command has `inspect` then, trait or not:
-/// a trait would build the library anew.
+/// `make test-inspect` asks for the tests of StrataInspect, and no others. The command has `inspect` then without
+/// the trait, which would have the library built anew.
 let inspectOnly = Context.environment["STRATA_TESTS"] == "inspect"
 
 /// Whether StrataInspect is there, with the HTTP server that nobody else is to fetch and build.
