@@ -17,6 +17,7 @@
 # STRATA_STRINGS      hostile predicate formats (10 million)
 # STRATA_FUZZ_SECONDS for each fuzz target (60)
 # STRATA_SHIP_RUNS    seeds of runs that ship, fork and take over (100); every request of a shipper fails in every way
+# STRATA_SHIP_STATES  lives of a store and its bucket in which requests fail, in pairs and threes (1,000,000)
 # STRATA_KILLS        processes to kill (3000)
 # STRATA_FOLLOW_SECONDS for the writer and the followers that are killed at random (300)
 # STRATA_SERVICE_SECONDS for the service of 64 clients that is killed every ten seconds (600)
@@ -40,6 +41,9 @@ sweeps() {
 ship() {
     STRATA_TESTS=ship STRATA_SHIP_RUNS=${STRATA_SHIP_RUNS:-100} STRATA_SHIP_SWEEP=1 \
         "$swift" test --scratch-path .build --filter 'ShipRunTests|ShipSweepTests'
+    # Short lives of stores and buckets, each with a number of its own, which a failure names; and a thousand followers.
+    STRATA_TESTS=ship STRATA_SHIP_FOLLOWERS=1000 STRATA_SHIP_STATES=${STRATA_SHIP_STATES:-1000000} STRATA_SHIP_STATE=${STRATA_SEED:-$RANDOM$RANDOM} \
+        "${release_tests[@]}" --filter 'ShipStateTests|FollowerFleetTests'
 }
 
 graph() {

@@ -70,6 +70,9 @@ final class FollowedLog: Sendable {
 
     func note(_ error: ShipError) { state.withLock { $0.error = error } }
 
+    /// Why the bucket did not answer the last time; nil if it did.
+    var error: ShipError? { state.withLock { $0.error } }
+
     var status: FollowStatus {
         let (catalog, contact, error) = state.withLock { ($0.catalog, $0.lastContact, $0.error) }
         return FollowStatus(

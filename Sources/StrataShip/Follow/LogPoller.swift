@@ -22,22 +22,31 @@ struct LogPoller {
 
     mutating func run() async {
         while !Task.isCancelled {
-            var isNew = false
-            do throws(ShipError) {
-                isNew = try await poll()
-                log.noteContact()
-            } catch {
-                if error.code == .cancelled { break }
-                log.note(error)
-            }
-            idlePolls = isNew ? 0 : idlePolls + 1
-            if isNew {
-                isWritten = false
-            } else {
-                write()
-                try? await Task.sleep(for: pause)
-            }
+            guard let pause = await step() else { continue }
+            try? await Task.sleep(for: pause)
         }
+    }
+
+    /// Asks once.
+    ///
+    /// - Returns: how long to wait before asking again; nil to ask at once.
+    mutating func step() async -> Duration? {
+        var isNew = false
+        do throws(ShipError) {
+            isNew = try await poll()
+            log.noteContact()
+        } catch {
+            // Nothing was asked.
+            if error.code == .cancelled { return .zero }
+            log.note(error)
+        }
+        idlePolls = isNew ? 0 : idlePolls + 1
+        if isNew {
+            isWritten = false
+            return nil
+        }
+        write()
+        return pause
     }
 
     /// Grows by half from one idle poll to the next.

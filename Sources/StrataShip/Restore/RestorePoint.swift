@@ -247,7 +247,11 @@ struct RestorePointFinder {
             RestorePlan.Transaction(sequence: $0.sequence, timestampNanoseconds: $0.timestampNanoseconds)
         }
         if transaction == nil, place.sequence > 0 {
-            transaction = try await self.transaction(place.sequence, before: index)
+            // A compaction may have moved it before it was shipped: then only its number is known, and that it is no
+            // later than this.
+            transaction =
+                try await self.transaction(place.sequence, before: index)
+                ?? RestorePlan.Transaction(sequence: place.sequence, timestampNanoseconds: place.time)
         }
         var next = all.dropFirst(wanted.count).first { $0.isTransaction }.map {
             RestorePlan.Transaction(sequence: $0.sequence, timestampNanoseconds: $0.timestampNanoseconds)

@@ -11,7 +11,8 @@ public enum RestoreTarget: Sendable, Hashable {
 
 /// What a restore does, or has done.
 public struct RestorePlan: Sendable, Hashable {
-    /// A transaction and when it was committed, in nanoseconds since 1970.
+    /// A transaction and when it was committed, in nanoseconds since 1970; at the latest, where a compaction moved it
+    /// before it was shipped.
     public struct Transaction: Sendable, Hashable {
         public let sequence: UInt64
         public let timestampNanoseconds: Int64
