@@ -10,8 +10,8 @@ import Testing
 /// A short life of a store and its bucket for each number, in which two or three requests fail in some ways; then what
 /// must hold is checked. `STRATA_SHIP_STATES` says how many, `STRATA_SHIP_STATE` the first, to repeat one that failed.
 ///
-/// Which requests fail and how, what the shippers do about it, whether another machine takes over, whether the bucket is
-/// collected or encrypted, and what the store is, all follow from the number.
+/// Which requests fail and how, what the shippers do about it, whether another machine takes over, whether the bucket
+/// is collected or encrypted, and what the store is, all follow from the number.
 @Suite struct ShipStateTests {
     private typealias Fault = SimulatedObjectStore.Fault
 

@@ -7,7 +7,8 @@ import Testing
 @testable import StrataLog
 @testable import StrataShip
 
-/// Many followers of one bucket, on virtual time (`STRATA_SHIP_FOLLOWERS`, a thousand in `Tests/soak.sh`): the pauses that a poller asks for are added up, not waited for.
+/// Many followers of one bucket, on virtual time: the pauses that a poller asks for are added up, not waited for.
+/// `STRATA_SHIP_FOLLOWERS` says how many; a thousand in `Tests/soak.sh`.
 @Suite struct FollowerFleetTests {
     private struct Follower {
         let client: SimulatedObjectStore
@@ -101,7 +102,8 @@ import Testing
         lags.sort()
         let (median, most) = (lags[lags.count / 2], lags[lags.count - 1])
         print(
-            "\(count) followers: \(lags.count) arrivals, lag \(median) s in the middle, \(most) s at most; \(failures) failed polls"
+            "\(count) followers: \(lags.count) arrivals, lag \(median) s in the middle, \(most) s at most; "
+                + "\(failures) failed polls"
         )
         #expect(failures > count / 10)
         #expect(most <= bound, "\(most)")
