@@ -56,36 +56,33 @@ package struct InspectServer: Sendable {
     // MARK: Answering
 
     private func answer(_ request: Request) async -> Response {
-        var query: Query?
-        let store = inspector.url.lastPathComponent
+        var letIn: Query?
         do {
             let asked = try Query(request.head.path ?? "/")
-            query = asked
             guard let access = state.access.withLock({ $0 }) else {
                 throw InspectError(.serviceUnavailable, "the server is starting")
             }
             switch access.decide(request.head, asked) {
             case .refused(let status, let message):
-                // Nothing of the store, not even its name, for who is not let in.
-                return Self.response(
-                    status, "text/plain; charset=utf-8", Array((message + "\n").utf8), isHead: request.method == .head)
+                throw InspectError(status, message)
             case .admitted:
                 var response = Self.response(.seeOther, "text/plain; charset=utf-8", [], isHead: false)
                 response.headers[.location] = asked.link(asked.format).text
                 response.headers[.setCookie] =
                     "\(access.cookieName)=\(access.token); Path=/; HttpOnly; SameSite=Strict"
                 return response
-            case .allowed: break
+            case .allowed: letIn = asked
             }
             return try await answer(asked, isHead: request.method == .head)
         } catch {
             let error = InspectError(error)
-            if let query, query.format != .html {
+            // Who was not let in is told nothing of the store, not even its name.
+            guard let letIn, letIn.format == .html else {
                 return Self.response(
                     error.status, "text/plain; charset=utf-8", Array((error.message + "\n").utf8),
                     isHead: request.method == .head)
             }
-            let page = PageFrame.failure(error, query, store: store)
+            let page = PageFrame.failure(error, letIn, store: inspector.url.lastPathComponent)
             return Self.response(
                 error.status, "text/html; charset=utf-8", Array(page.text.utf8), isHead: request.method == .head)
         }

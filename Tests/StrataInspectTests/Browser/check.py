@@ -7,6 +7,7 @@
 When the page is to see something saved, it makes the file SIGNAL, and the test saves.
 """
 
+import http.client
 import http.server
 import json
 import sys
@@ -61,6 +62,16 @@ class Check:
         browser.open(self.base + "/")
         expect("token" in self.text("body") and self.count("a") == 0, "a page without the token")
         browser.events = []
+        self.section("nor by requests that no browser would send")
+        address = urllib.parse.urlsplit(self.base).netloc
+        for target, host in (("/%zz", address), ("/?a=%FF", address), ("/", "evil.example"), ("/%zz", "evil.example")):
+            connection = http.client.HTTPConnection(address, timeout=20)
+            connection.request("GET", target, headers={"Host": host})
+            answer = connection.getresponse()
+            body = answer.read()
+            expect(answer.status in (400, 421) and b"store" not in body and b"<" not in body,
+                   f"{target} of {host} got {answer.status}: {body[:200]}")
+            connection.close()
         self.section("the URL with the token leads to the page, and the token goes from it")
         browser.open(self.url)
         expect(browser.run("location.href") == self.base + "/", "the address is without the token")
