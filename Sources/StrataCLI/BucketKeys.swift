@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import StrataBrowsing
 import StrataObjectStore
 
 #if S3
