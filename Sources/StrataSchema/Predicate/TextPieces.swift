@@ -1,5 +1,5 @@
-/// The work that long texts make: what is done with them is counted by their bytes, and changes are made piece by piece,
-/// so that a request that is to stop does so between two of them.
+/// The work that long texts make. What is done with them is counted by their bytes, and changes are made piece by
+/// piece, so that a request that is to stop does so between two of them.
 package enum TextPieces {
     /// Some tens of microseconds of folding.
     private static let bytesPerPiece = 4_096
