@@ -134,6 +134,9 @@ import Testing
             "{\"strata\":2}\n{\"end\":true,\"objects\":1,\"links\":0}",
             "has 0 objects and 0 links; its last line says 1 and 0"
         ),
+        ("{\"strata\":2}\n{\"end\":false,\"objects\":0,\"links\":0}", "line 2, column 8: \"end\" is not true"),
+        ("{\"strata\":2}\n{\"end\":1,\"objects\":0,\"links\":0}", "line 2, column 8: \"end\" is not true"),
+        ("{\"strata\":2}\n{\"end\":null,\"objects\":0,\"links\":0}", "line 2, column 8: \"end\" is not true"),
         ("{\"strata\":0}", "no version 0"), ("{\"strata\":1,\"uuid\":\"x\"}", "line 1, column 20: it is no UUID"),
         ("{\"strata\":1,\"model\":\"x\"}", "line 1, column 21: \"model\" is no base64"),
         (

@@ -63,7 +63,7 @@ final class FetchedResultsCore {
         let settings = currentSettings(namePath)
         let token = stableToken
         let (objects, list) = try context.limited(settings.timeLimit) { control in
-            let objects = try fetchReported()
+            let objects = try inOrder(fetchReported(), settings, control)
             return (objects, try divided(objects, settings, token, control))
         }
         self.settings = settings
@@ -81,6 +81,25 @@ final class FetchedResultsCore {
         let objects = try fetch()
         guard context.underWay > 0, delegate != nil || !streams.isEmpty else { return objects }
         return objects.filter { ($0 as? NSManagedObject)?.flags.isReportedAsInserted != true }
+    }
+
+    /// The results in the order of what the context sees. A fetch places what the context has not changed by what the
+    /// store holds, but the objects that the keys lead to may have been changed.
+    ///
+    /// - Complexity: O(n log n) when that is so or the context has a parent, whose changes are its own affair.
+    private func inOrder(
+        _ objects: [AnyObject], _ settings: FetchedResultsSettings, _ control: RequestControl?
+    ) throws -> [AnyObject] {
+        guard let paths = settings.paths, !settings.sorts.isEmpty,
+            context.link != nil || context.updatedObjects.contains(where: { paths.mayPass($0.shape) })
+        else { return objects }
+        let results = objects.compactMap { $0 as? NSManagedObject }
+        guard results.count == objects.count else { return objects }
+        var pace = ControlPace(control, every: 64)
+        return try results.sorted { left, right in
+            try pace.step()
+            return settings.precedes(left, right)
+        }
     }
 
     /// The results in sections: as the cache has them, if nothing has changed since, or by reading every object.

@@ -96,8 +96,8 @@ package enum PredicateFunction {
 
     private static let others: [String: Body] = [
         "now": { _ in Date() },
-        "uppercase:": { text($0)?.uppercased() },
-        "lowercase:": { text($0)?.lowercased() },
+        "uppercase:": { text($0).map { TextPieces.changed($0) { $0.uppercased() } } },
+        "lowercase:": { text($0).map { TextPieces.changed($0) { $0.lowercased() } } },
         "canonical:": { arguments in
             text(arguments).map {
                 String(decoding: StringMatching.folded($0, [.caseInsensitive, .diacriticInsensitive]), as: UTF8.self)

@@ -1,12 +1,5 @@
+import CStrataSupport
 import Foundation
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#elseif canImport(Darwin)
-import Darwin
-#endif
 
 /// String comparisons of predicates, on UTF-8 bytes.
 ///
@@ -26,7 +19,6 @@ package enum StringMatching {
     /// Hands out the bytes of a string after folding away what the options ignore.
     ///
     /// Nothing is allocated for text in ASCII or when nothing is ignored. Complexity: O(n).
-    @inlinable
     package static func withFolded(
         _ string: String, _ options: NSComparisonPredicate.Options, _ body: (UnsafeRawBufferPointer) -> Bool
     ) -> Bool {
@@ -37,11 +29,8 @@ package enum StringMatching {
         let ignoresCase = options.contains(.caseInsensitive)
         let result: Bool? = string.withUTF8 { utf8 in
             withUnsafeTemporaryAllocation(byteCount: utf8.count, alignment: 1) { buffer in
-                for (index, byte) in utf8.enumerated() {
-                    if byte >= 0x80 { return nil }
-                    buffer[index] = ignoresCase && byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte
-                }
-                return body(UnsafeRawBufferPointer(buffer))
+                let isASCII = strata_fold_ascii(utf8.baseAddress, utf8.count, buffer.baseAddress, ignoresCase)
+                return isASCII ? body(UnsafeRawBufferPointer(buffer)) : nil
             }
         }
         return result ?? foldedSlowly(string, options).withUnsafeBytes(body)
@@ -57,31 +46,20 @@ package enum StringMatching {
         return bytes
     }
 
-    @usableFromInline
-    static func foldedSlowly(_ string: String, _ options: NSComparisonPredicate.Options) -> [UInt8] {
+    private static func foldedSlowly(_ string: String, _ options: NSComparisonPredicate.Options) -> [UInt8] {
         var folding: String.CompareOptions = []
         if options.contains(.caseInsensitive) { folding.insert(.caseInsensitive) }
         if options.contains(.diacriticInsensitive) { folding.insert(.diacriticInsensitive) }
         // Composed and decomposed forms count as the same text as soon as anything is folded.
-        let composed = string.precomposedStringWithCanonicalMapping
-        return Array(composed.folding(options: folding, locale: nil).utf8)
+        let folded = TextPieces.changed(string) {
+            $0.precomposedStringWithCanonicalMapping.folding(options: folding, locale: nil)
+        }
+        return Array(folded.utf8)
     }
 
-    /// Whether `text` contains `part`; an empty part is in nothing, as in Foundation.
+    /// Whether `text` contains `part`; an empty part is in nothing, as in Foundation. Complexity: O(n).
     static func contains(_ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer) -> Bool {
-        guard let first = part.first, let partStart = part.baseAddress, let textStart = text.baseAddress else {
-            return false
-        }
-        // memmem is a GNU extension that Swift does not see; memchr skips nearly as fast on ordinary text.
-        var index = 0
-        while index + part.count <= text.count {
-            let candidates = text.count - part.count - index + 1
-            guard let found = memchr(textStart + index, Int32(first), candidates) else { return false }
-            let start = UnsafeRawPointer(found)
-            if memcmp(start, partStart, part.count) == 0 { return true }
-            index = start - textStart + 1
-        }
-        return false
+        !part.isEmpty && strata_find(text.baseAddress, text.count, part.baseAddress, part.count) >= 0
     }
 
     /// Whether `text` starts with `part`; nothing starts with an empty part.

@@ -157,7 +157,8 @@ package struct ValueComparator {
 
     /// Applies a string operator to folded bytes.
     private func compare(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
-        switch type {
+        guard TextPieces.step(left.count) else { return false }
+        return switch type {
         case .equalTo: StringMatching.order(left, right) == 0
         case .notEqualTo: StringMatching.order(left, right) != 0
         case .lessThan: StringMatching.order(left, right) < 0
@@ -202,7 +203,8 @@ package struct ValueComparator {
         if case .string(let text) = right {
             guard case .string(let part) = left else { return false }
             return StringMatching.withFolded(text, options) { text in
-                StringMatching.withFolded(part, options) { StringMatching.contains(text, $0) }
+                TextPieces.step(text.count)
+                    && StringMatching.withFolded(part, options) { StringMatching.contains(text, $0) }
             }
         }
         return isMember(left, of: right)

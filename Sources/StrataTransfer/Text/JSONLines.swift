@@ -81,7 +81,8 @@ enum JSONLines {
         }
         let line = Members(place: place, members: members)
         if line["strata"] != nil { return .header(try header(line)) }
-        if line["end"] != nil {
+        if let end = line["end"] {
+            guard case .bool(true) = end.value else { throw line.error("end", "\"end\" is not true") }
             try line.allow(["end", "objects", "links"])
             return .end(objects: try line.integer("objects"), links: try line.integer("links"))
         }

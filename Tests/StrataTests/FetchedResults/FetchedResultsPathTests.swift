@@ -177,6 +177,7 @@ private struct SportsEditor {
             for step in 0..<RandomRuns.operations(40) {
                 if editor.number(4) == 0 { try mergeOthers() } else { try context.performAndWait { try change() } }
                 try context.performAndWait { try check(step) }
+                try checkFirstFetchOfChild(step)
             }
         }
 
@@ -239,11 +240,7 @@ private struct SportsEditor {
             let found = NSArray(array: try context.fetch(request))
             let expected = found.sortedArray(using: request.sortDescriptors ?? []).compactMap { $0 as? NSManagedObject }
             for results in controllers { #expect(results.fetchedObjects == expected, note) }
-            var names: [String] = []
-            for object in expected {
-                let name = section.map { path in object.value(forKeyPath: path).map { "\($0)" } ?? "" } ?? ""
-                if names.last != name { names.append(name) }
-            }
+            let names = Self.names(of: expected, section)
             let sections = controllers[0].sections ?? []
             if section != nil { #expect(sections.map(\.name) == names, note) }
             #expect(mirror.sections.map(\.name) == sections.map(\.name), note)
@@ -252,6 +249,40 @@ private struct SportsEditor {
             #expect(snapshots.sections.map(\.name) == sections.map(\.name), note)
             #expect(snapshots.sections.flatMap(\.items) == expected.map(\.objectID), note)
             #expect(differences.objects == expected, note)
+            try checkFirstFetch(context, expected, names, note)
+        }
+
+        /// A controller that comes when names have been changed that it sorts and divides by.
+        private func checkFirstFetch(
+            _ context: NSManagedObjectContext, _ expected: [NSManagedObject], _ names: [String], _ note: Comment
+        ) throws {
+            let results = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: section, cacheName: nil)
+            try results.performFetch()
+            #expect(results.fetchedObjects == expected, note)
+            if section != nil { #expect(results.sections?.map(\.name) == names, note) }
+        }
+
+        /// The same in a child, whose parent's changes are not saved.
+        private func checkFirstFetchOfChild(_ step: Int) throws {
+            let child = NSManagedObjectContext(.privateQueue)
+            child.parent = context
+            try child.performAndWait {
+                if editor.number(2) == 0 { try editor.edit(child, 2) }
+                let found = NSArray(array: try child.fetch(request)).sortedArray(using: request.sortDescriptors ?? [])
+                let expected = found.compactMap { $0 as? NSManagedObject }
+                let note: Comment = "child, step \(step), \(note)"
+                try checkFirstFetch(child, expected, Self.names(of: expected, section), note)
+            }
+        }
+
+        private static func names(of objects: [NSManagedObject], _ section: String?) -> [String] {
+            var names: [String] = []
+            for object in objects {
+                let name = section.map { path in object.value(forKeyPath: path).map { "\($0)" } ?? "" } ?? ""
+                if names.last != name { names.append(name) }
+            }
+            return names
         }
     }
 

@@ -22,8 +22,8 @@ extension RowComputation {
             }
             let value = String(decoding: bytes, as: UTF8.self)
             switch function {
-            case .uppercase: text = Array(value.uppercased().utf8)
-            case .lowercase: text = Array(value.lowercased().utf8)
+            case .uppercase: text = Array(TextPieces.changed(value) { $0.uppercased() }.utf8)
+            case .lowercase: text = Array(TextPieces.changed(value) { $0.lowercased() }.utf8)
             default: text = StringMatching.folded(value, [.caseInsensitive, .diacriticInsensitive])
             }
             return true

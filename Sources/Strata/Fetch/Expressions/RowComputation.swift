@@ -156,7 +156,9 @@ struct RowComputation {
     ) throws(StoreError) -> ComputedColumn {
         var text: [UInt8] = []
         return try appending(.string, exceptions: known) { row, builder throws(StoreError) in
-            try body(row, &text) ? builder.append(text) : nil
+            guard try body(row, &text) else { return nil }
+            guard TextPieces.step(text.count) else { throw StoreError(.cancelled, "the request was stopped") }
+            return builder.append(text)
         }
     }
 

@@ -241,14 +241,8 @@ final class ColumnEvaluator {
     /// Long values are asked about one by one.
     @inline(__always)
     private func checkLong(_ byteCount: Int) throws(StoreError) {
-        if byteCount < Self.bytesOfLongValue { return }
-        guard EvaluationWork.step(byteCount / Self.bytesPerStep) else {
-            throw StoreError(.cancelled, "the request was stopped")
-        }
+        guard TextPieces.step(byteCount) else { throw StoreError(.cancelled, "the request was stopped") }
     }
-
-    private static let bytesOfLongValue = 4_096
-    private static let bytesPerStep = 256
 
     private func text(
         _ column: ColumnView, _ rows: RowBits, _ nullResult: Bool, _ test: TextPredicate, isASCII: Bool

@@ -92,21 +92,7 @@ struct TextPredicate: Sendable {
     static func fold(
         _ bytes: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer, ignoresCase: Bool
     ) -> Bool {
-        var all: UInt8 = 0
-        if ignoresCase {
-            for index in 0..<bytes.count {
-                let byte = bytes[index]
-                all |= byte
-                target[index] = byte &- 0x41 < 26 ? byte | 0x20 : byte
-            }
-        } else {
-            for index in 0..<bytes.count {
-                let byte = bytes[index]
-                all |= byte
-                target[index] = byte
-            }
-        }
-        return all < 0x80
+        strata_fold_ascii(bytes.baseAddress, bytes.count, target.baseAddress, ignoresCase)
     }
 
     private func compare(_ bytes: UnsafeRawBufferPointer) -> Bool {
