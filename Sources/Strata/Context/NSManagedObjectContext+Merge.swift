@@ -11,7 +11,8 @@ struct MergedIDs: Sendable {
 extension NSManagedObjectContext {
     final func mergeSaved(_ notification: Notification) {
         checkQueue("mergeChanges(fromContextDidSave:)")
-        merge(Self.ids(notification.userInfo ?? [:]))
+        // What a transaction of the history tells is no context's notification, and names fewer objects.
+        merge(Self.ids(notification.userInfo ?? [:]), areOfSave: notification.object is NSManagedObjectContext)
     }
 
     static func mergeRemote(_ changes: [AnyHashable: Any], into contexts: [NSManagedObjectContext]) {
@@ -46,8 +47,8 @@ extension NSManagedObjectContext {
         return elements.elements.compactMap { $0 }
     }
 
-    /// - Parameter areOfSave: whether the IDs are all that a save has changed. Else they may be the deletions of a
-    ///   batch request alone, and what refers to those has to be found.
+    /// - Parameter areOfSave: whether the IDs are all that a save has changed. Else they may be those of a batch request
+    ///   or of the history, which have a row that was written, and the other ends of relationships have to be found.
     final func merge(_ ids: MergedIDs, areOfSave: Bool = true) {
         // What was saved later is not part of the past that the context shows.
         if isPast { return }
@@ -61,7 +62,6 @@ extension NSManagedObjectContext {
         let controllers = followers?.all ?? []
         let arrivals = controllers.flatMap { $0.arrivals(among: ids.updated) + $0.related(among: ids.updated) }
         for object in updated where object.registry === registry { refresh(object, mergeChanges: true) }
-        if !areOfSave { refreshOtherEnds(of: updated) }
         pipeline.refreshed.formUnion(arrivals)
         var inserted: ContiguousArray<NSManagedObject> = []
         for id in ids.inserted where canHave(id) {
@@ -74,6 +74,10 @@ extension NSManagedObjectContext {
             } else {
                 inserted.append(object(with: id))
             }
+        }
+        if !areOfSave {
+            var ends = MergedEnds(updated, in: self)
+            ends.refresh(updated: updated, inserted: inserted)
         }
         var ids = ids
         var doomed = ids.deleted.compactMap { registeredObject(for: $0) }
@@ -106,18 +110,6 @@ extension NSManagedObjectContext {
                 NSInsertedObjectIDsKey: Set(ids.inserted), NSUpdatedObjectIDsKey: Set(ids.updated),
                 NSDeletedObjectIDsKey: Set(ids.deleted), NSRefreshedObjectIDsKey: refreshedIDs,
             ])
-    }
-
-    /// A save names both ends of what it has changed. Of a batch request, or of what the history tells, only those come
-    /// that have a row with the reference.
-    private func refreshOtherEnds(of objects: [NSManagedObject]) {
-        var known = Set(objects.map { ObjectIdentifier($0) })
-        for object in objects {
-            for other in pipeline.refreshBases[ObjectIdentifier(object)]?.otherEnds(of: object) ?? []
-            where known.insert(ObjectIdentifier(other)).inserted {
-                refresh(other, mergeChanges: true)
-            }
-        }
     }
 
     /// Whether there may be an object with this ID: it names an open store, or what the parent has not saved.

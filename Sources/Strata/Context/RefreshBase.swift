@@ -79,13 +79,19 @@ struct RefreshBase {
             }
             let before = block.verifiedColumn(relationship.slot).reference(row)
             let after = current.block.verifiedColumn(relationship.slot).reference(current.row)
-            if before == after { continue }
-            for ref in [before, after] where !ref.isNull {
+            if before == after, !hasMoved(inverse.positionSlot, to: current) { continue }
+            for ref in Set([before, after]) where !ref.isNull {
                 guard let other = registry.object(ref, object.storeIndex) else { continue }
                 if other.existingState(inverse)?.isLoaded == true { found.append(other) }
             }
         }
         return found
+    }
+
+    /// Whether an ordered relationship has the object at another position.
+    private func hasMoved(_ slot: Int?, to current: (block: Block, row: Int)) -> Bool {
+        guard let slot, slot < block.slotCount, slot < current.block.slotCount else { return false }
+        return block.verifiedColumn(slot).int64(row) != current.block.verifiedColumn(slot).int64(current.row)
     }
 
     private func changedSlots(of object: NSManagedObject) -> [Int]? {

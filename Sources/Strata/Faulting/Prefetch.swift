@@ -34,6 +34,8 @@ struct Prefetch {
                 if !relationship.isToMany {
                     if let target = object.toOneTarget(relationship) { targets.append(target) }
                 } else {
+                    // One object may have very many.
+                    try control?.check()
                     targets += object.targets(relationship)
                 }
             }

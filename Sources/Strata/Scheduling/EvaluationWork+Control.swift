@@ -19,4 +19,12 @@ extension EvaluationWork {
         if let failure { throw failure }
         throw control?.error ?? CancellationError()
     }
+
+    /// Asks each so many steps of a loop whose steps are short. To be called with the number of the step.
+    ///
+    /// - Throws: an error in whose place whoever began the work throws why it was stopped.
+    @inline(__always)
+    static func pace(_ number: Int) throws {
+        if number & 255 == 255, !ask() { throw CancellationError() }
+    }
 }

@@ -65,6 +65,11 @@ package final class EvaluationWork {
         strata_work_take(Int64(count)) != 0 || goesOn(count)
     }
 
+    /// As ``step(_:)`` after code that may have taken long without taking steps, such as a program's own: asks at once.
+    @discardableResult
+    @inline(__always)
+    package static func ask() -> Bool { step(Int(stepsPerQuestion)) }
+
     private static func goesOn(_ count: Int) -> Bool {
         guard let work = current else {
             // After an age of steps that nobody counts.

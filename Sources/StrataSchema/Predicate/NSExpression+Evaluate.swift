@@ -23,7 +23,8 @@ extension NSExpression {
         case .block(let block, let arguments):
             let values = arguments.map { $0.evaluate(context) ?? NSNull() }
             let bindings = context.bindings.map { NSMutableDictionary(dictionary: $0) }
-            return AnyElements.plain(block(context.object, values, bindings))
+            let value = AnyElements.plain(block(context.object, values, bindings))
+            return EvaluationWork.ask() ? value : nil
         case .fetch(let request, let store, let countOnly):
             guard let request = request.evaluate(context),
                 let store = store.evaluate(context) as? any FetchExpressionContext
@@ -44,7 +45,8 @@ extension NSExpression {
         guard let target else { return AnyElements.plain(PredicateFunction.call(name, arguments)) }
         guard let object = target.evaluate(context) else { return nil }
         if let object = object as? any PredicateFunctionTarget {
-            return AnyElements.plain(object.performPredicateFunction(name, arguments: arguments))
+            let value = AnyElements.plain(object.performPredicateFunction(name, arguments: arguments))
+            return EvaluationWork.ask() ? value : nil
         }
         return AnyElements.plain(PredicateMethod.call(name, on: object, arguments))
     }

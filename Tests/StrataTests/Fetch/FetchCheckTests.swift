@@ -319,4 +319,33 @@ struct FetchCheckTests {
             }
         }
     }
+
+    /// The members of members are a collection of collections. Such an operator counted the outer ones of what was
+    /// saved, and different ones of what was not.
+    @Test(
+        arguments: StoreKind.allCases,
+        [
+            "friends.friends.@count == 1", "friends.projects.@count > 0", "department.employees.friends.@sum.age > 1",
+            "SUBQUERY(friends.friends, $x, $x.age > 1).@count == 1",
+            "SUBQUERY(friends, $x, SUBQUERY($x.friends.friends, $y, $y.age > 1).@count > 0).@count == 1",
+            "SUBQUERY(friends, $x, $x.friends.friends.@count > 0).@count == 1",
+        ])
+    func operatorsBehindMultipleToManyKeysAreRefused(_ kind: StoreKind, _ format: String) throws {
+        let store = try Self.filled(kind)
+        let context = store.context()
+        context.performAndWait {
+            for isSaved in [true, false] {
+                if !isSaved { _ = Employee(context: context) }
+                let request = Request(entityName: "Employee")
+                request.predicate = NSPredicate(format: format)
+                let text = Self.message { _ = try context.fetch(request) }
+                #expect(text?.contains("multiple to-many keys") == true, "\(text ?? "found something")")
+            }
+            for format in ["friends.@count == 0", "ANY friends.friends.age > 1", "friends.@sum.age == 0"] {
+                let request = Request(entityName: "Employee")
+                request.predicate = NSPredicate(format: format)
+                #expect(Self.message { _ = try context.fetch(request) } == nil)
+            }
+        }
+    }
 }

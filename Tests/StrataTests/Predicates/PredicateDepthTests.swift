@@ -145,6 +145,50 @@ import Testing
         }
     }
 
+    /// Each function that rows are computed with, and paths to one object, however deep they may nest.
+    @Test(
+        arguments: StoreKind.allCases,
+        ["abs:", "floor:", "ceiling:", "trunc:", "sqrt:", "ln:", "lowercase:", "uppercase:", "length:", "path"])
+    func functionsAndPathsAtTheLimitAreFetchedBy(_ kind: StoreKind, _ name: String) throws {
+        let node = GraphModel.entity("Node")
+        let next = GraphModel.relationship("next", to: node)
+        next.inverseRelationship = next
+        node.properties = [
+            next, GraphModel.attribute("n", .integer32AttributeType), GraphModel.attribute("t", .stringAttributeType),
+        ]
+        let store = try TestStore(kind, makeModel([node]))
+        let context = store.context()
+        let levels = PredicateFormatError.maximumDepthOfObjects - 3
+        let isOfText = ["lowercase:", "uppercase:", "length:"].contains(name)
+        let start = NSExpression(forKeyPath: isOfText ? "t" : "n")
+        let deep =
+            name == "path"
+            ? NSExpression(forKeyPath: String(repeating: "next.", count: levels) + "n")
+            : (0..<levels).reduce(start) { inner, _ in NSExpression(forFunction: name, arguments: [inner]) }
+        try context.performAndWait {
+            let object = context.insert("Node", ["n": 1, "t": "a"])
+            object.setValue(object, forKey: "next")
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Node")
+            request.predicate = NSComparisonPredicate(
+                leftExpression: deep, rightExpression: NSExpression(forConstantValue: 7), modifier: .direct,
+                type: .notEqualTo)
+            let asked = NSExpressionDescription()
+            (asked.name, asked.expression, asked.expressionResultType) = ("x", deep, .undefinedAttributeType)
+            let rows = NSFetchRequest<NSDictionary>(entityName: "Node")
+            rows.resultType = .dictionaryResultType
+            rows.propertiesToFetch = [asked]
+            for isSaved in [false, true] {
+                if isSaved { try context.save() }
+                // That it ends is enough: some have no value of such an argument, or not at every level.
+                _ = try? context.count(for: request)
+                _ = try? context.fetch(request)
+                request.sortDescriptors = [NSSortDescriptor(key: "n", ascending: true)]
+                _ = try? context.fetch(rows)
+            }
+            if name == "path" || name == "abs:" { #expect(try context.count(for: request) == 1) }
+        }
+    }
+
     @Test func keyPathsOfOtherSettingsHaveALimit() throws {
         let store = try TestStore(.memory)
         let context = store.context()

@@ -150,6 +150,53 @@ import Testing
         }
     }
 
+    /// Blocks were asked for sixteen rows before anybody looked at the clock.
+    @Test(arguments: StoreKind.allCases, [true, false])
+    func nothingIsAskedOfABlockAfterTheLimit(_ kind: StoreKind, _ isSaved: Bool) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        let child = NSManagedObjectContext(.privateQueue)
+        child.parent = context
+        try context.performAndWait {
+            for index in 0..<12 { insert("Employee", context).setValue(index, forKey: "age") }
+            if isSaved { try context.save() }
+        }
+        let slow: @Sendable () -> Void = {
+            let began = ContinuousClock.now
+            while ContinuousClock.now - began < .milliseconds(40) {}
+        }
+        let calls = LockedBox(0)
+        let block = NSPredicate { _, _ in
+            calls.change { $0 += 1 }
+            slow()
+            return true
+        }
+        let expression = NSExpression(
+            block: { _, _, _ in
+                calls.change { $0 += 1 }
+                slow()
+                return 1
+            }, arguments: nil)
+        let comparison = NSComparisonPredicate(
+            leftExpression: expression, rightExpression: NSExpression(forConstantValue: 1), modifier: .direct,
+            type: .equalTo)
+        for target in [context, child] {
+            for predicate in [block, comparison, NSCompoundPredicate(notPredicateWithSubpredicate: block)] {
+                target.performAndWait {
+                    let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
+                    request.predicate = predicate
+                    request.timeLimit = .milliseconds(20)
+                    calls.change { $0 = 0 }
+                    Self.expectTimeout("a fetch") { _ = try target.fetch(request) }
+                    #expect(calls.value == 1, "\(predicate)")
+                    calls.change { $0 = 0 }
+                    Self.expectTimeout("a count") { _ = try target.count(for: request) }
+                    #expect(calls.value == 1, "\(predicate)")
+                }
+            }
+        }
+    }
+
     @Test(arguments: StoreKind.allCases, [true, false])
     func anAsynchronousFetchThatIsCancelledLateEnds(_ kind: StoreKind, _ isSaved: Bool) async throws {
         let store = try Self.filled(kind, saving: isSaved)

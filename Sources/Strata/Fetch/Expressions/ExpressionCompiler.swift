@@ -5,9 +5,12 @@ import Foundation
 /// Nothing is compiled whose values could differ from the interpreter's.
 struct ExpressionCompiler {
     let shape: EntityShape
+    /// What nests deeper is interpreted: several functions go down a compiled expression, in frames that are larger.
+    private static let maximumDepth = 100
 
     /// Nil for what the interpreter has to compute.
     func compile(_ expression: NSExpression) -> RowExpression? {
+        if expression.depth > Self.maximumDepth { return nil }
         switch expression.form {
         case .constant(let value): return constant(Operand(value))
         case .keyPath(nil, let path): return compile(path.names[...])

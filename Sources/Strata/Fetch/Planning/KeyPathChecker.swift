@@ -64,6 +64,7 @@ struct KeyPathChecker {
             try check(right)
         case .subquery(let collection, let variable, let predicate):
             try check(collection)
+            try checkCollection(collection)
             var inner = self
             inner.variables.updateValue(target(of: collection), forKey: variable)
             try inner.check(predicate)
@@ -90,6 +91,29 @@ struct KeyPathChecker {
             throw FetchProblem.error(
                 "Unsupported function expression \(expression): \(owner.name).\(last) has no method \(name)")
         }
+    }
+
+    /// The members of members are a collection of collections: a SUBQUERY of that looks at no objects.
+    private func checkCollection(_ expression: NSExpression) throws {
+        guard case .keyPath(let operand, let path) = expression.form else { return }
+        var start: EntityShape? = shape
+        if let operand {
+            guard case .variable(let name) = operand.form, case let known?? = variables[name] else { return }
+            start = known
+        }
+        var toMany = 0
+        for name in path.names {
+            guard let relationship = start?.relationship(name) else { break }
+            if relationship.isToMany { toMany += 1 }
+            start = relationship.destination
+        }
+        if toMany > 1 { throw Self.manyOfMany(path.text, "SUBQUERY") }
+    }
+
+    private static func manyOfMany(_ path: String, _ what: String) -> any Error {
+        FetchProblem.error(
+            "keypath \(path) has multiple to-many keys, behind which there is no \(what): write a SUBQUERY of the"
+                + " members' own members.")
     }
 
     /// The entity of the objects that a collection expression has, if that can be told.
@@ -119,9 +143,14 @@ struct KeyPathChecker {
         }
         var current = start
         var rest = path
+        var toMany = 0
         while let name = rest.popFirst() {
             // Operators apply to the collection that the path has come to.
-            if name.utf8.first == UInt8(ascii: "@") { continue }
+            if name.utf8.first == UInt8(ascii: "@") {
+                if toMany > 1 { throw Self.manyOfMany(whole, name) }
+                toMany = 0
+                continue
+            }
             switch current.property(name) {
             case .slot(let slot)?:
                 let info = current.slots[slot]
@@ -133,7 +162,9 @@ struct KeyPathChecker {
                     return try checkProperty(rest, of: info, current, whole: whole, start)
                 }
                 current = current.relationships[info.relationshipIndex].destination
-            case .toMany(let index)?: current = current.relationships[index].destination
+            case .toMany(let index)?:
+                current = current.relationships[index].destination
+                toMany += 1
             case .composite(let composite)?: return try check(rest, in: composite, current, whole: whole)
             case .fetched?:
                 throw FetchProblem.error("\(current.name).\(name) is a fetched property and cannot be fetched by.")

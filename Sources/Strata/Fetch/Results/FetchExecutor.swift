@@ -43,10 +43,11 @@ struct FetchExecutor {
     /// - Throws: why it was stopped; for a request that something may stop, also when that was too late to matter.
     func working<T>(_ body: () throws -> T) throws -> T {
         let work = EvaluationWork(control, isBounded: plan.isBounded)
-        let result = try work.run(body)
+        let result = Result { try work.run(body) }
+        // What was stopped ends with whatever error.
         try work.check(control)
         try control?.check()
-        return result
+        return try result.get()
     }
 
     private func run() throws -> FetchResults {

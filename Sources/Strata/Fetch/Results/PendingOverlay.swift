@@ -28,6 +28,8 @@ struct PendingOverlay {
         let isWholeFamily = plan.family.count > 1
         let handles = handles()
         for object in context.pipeline.changed where object.hasChanges {
+            // Who began the work throws what comes of it away.
+            guard EvaluationWork.step() else { break }
             guard isWholeFamily ? object.shape.isKind(of: plan.shape) : object.shape === plan.shape,
                 Self.isIn(handles, object, context, plan)
             else { continue }
@@ -61,19 +63,22 @@ struct PendingOverlay {
 
     /// How many of the objects satisfy the plan's predicate.
     func count(_ plan: FetchPlan) -> Int {
-        (inserted + stored).count { !$0.isMarkedDeleted && Self.satisfies($0, plan) }
+        (inserted + stored).count { !EvaluationWork.isStopped && !$0.isMarkedDeleted && Self.satisfies($0, plan) }
     }
 
     private static func satisfies(_ object: NSManagedObject, _ plan: FetchPlan) -> Bool {
         guard let predicate = plan.predicate else { return true }
         EvaluationWork.beginObject()
-        return predicate.evaluate(with: object)
+        let isMatch = predicate.evaluate(with: object)
+        // A block may take long, and takes no steps.
+        if plan.needsObjects { EvaluationWork.ask() }
+        return isMatch
     }
 
     /// Lays the changes over what was found in the stores, which is in the order of creation.
     func apply(to matches: inout [FetchMatch], _ plan: FetchPlan, _ sorts: [KeySortDescriptor]) {
         func match(_ object: NSManagedObject) -> FetchMatch? {
-            guard !object.isMarkedDeleted, Self.satisfies(object, plan) else { return nil }
+            guard !EvaluationWork.isStopped, !object.isMarkedDeleted, Self.satisfies(object, plan) else { return nil }
             return FetchMatch(
                 ref: object.ref, storeIndex: object.storeIndex, object: object,
                 keys: sorts.isEmpty ? nil : SortKeys(object, sorts))

@@ -113,11 +113,12 @@ struct GroupedColumns {
             return
         }
         if columns.count == 1, columns[0].nulls == nil {
-            if kinds[0] == .string { return findTexts(groups, of: rows, columns[0]) }
+            if kinds[0] == .string { return try findTexts(groups, of: rows, columns[0]) }
             if findDirectly(groups, of: rows, columns[0]) { return }
         }
         var key = [UInt64](repeating: 0, count: columns.count)
         for (position, row) in rows.enumerated() {
+            try EvaluationWork.pace(position)
             var nulls: UInt64 = 0
             for (index, column) in columns.enumerated() {
                 if let code = try code(column, Int(row), index) {
@@ -163,11 +164,12 @@ struct GroupedColumns {
     /// As above, by one column of strings without null.
     private mutating func findTexts(
         _ groups: UnsafeMutableBufferPointer<Int32>, of rows: UnsafeBufferPointer<Int32>, _ column: ColumnView
-    ) {
+    ) throws {
         // Taken out and put back: it asks for the rest of `self` while it looks.
         var shortTexts = self.shortTexts.take() ?? ShortTextGroups()
         defer { self.shortTexts = shortTexts }
         for (position, row) in rows.enumerated() {
+            try EvaluationWork.pace(position)
             let text = column.bytes(Int(row))
             groups[position] = shortTexts.group(of: text) {
                 Int32(table.group(UInt64(strings[0].insert(text))))
@@ -213,6 +215,7 @@ struct GroupedColumns {
         var groups: [Int] = []
         groups.reserveCapacity(other.table.count)
         for theirs in 0..<other.table.count {
+            try EvaluationWork.pace(theirs)
             var key = Array(other.table.codes(of: theirs))
             let nulls = other.table.nulls[theirs]
             for (index, column) in grouping.groups.enumerated()

@@ -259,10 +259,10 @@ struct StoreScan {
             ) { ref, row in
                 guard predicate != nil, let context else { return try body(ref, row) }
                 EvaluationWork.beginObject()
-                guard let object = context.object(ref, storeIndex), predicate?.evaluate(with: object) ?? true else {
-                    return !EvaluationWork.isStopped
-                }
-                return try body(ref, row)
+                let isMatch = context.object(ref, storeIndex).map { predicate?.evaluate(with: $0) ?? true } ?? false
+                // A block may take long, and takes no steps.
+                guard EvaluationWork.ask() else { return false }
+                return isMatch ? try body(ref, row) : true
             }
             visitor.isInterpreting = predicate != nil && context == nil
             do {
