@@ -42,7 +42,8 @@ let hasInspect = inspectOnly || Context.environment["STRATA_TESTS"] == nil
 /// Whether StrataService is there. What the Makefile builds for other tests neither fetches nor builds its packages.
 let hasKit = kitOnly || hasInspect
 
-/// `make test-s3` asks for the tests of StrataS3, and no others.
+/// `make test-s3` asks for the tests of StrataS3, and no others. The command has `s3://` and encryption then without
+/// the trait.
 let s3Only = Context.environment["STRATA_TESTS"] == "s3"
 
 /// Whether StrataS3 is there, with the HTTP client that nobody else is to fetch and build.
@@ -417,9 +418,10 @@ if inspectOnly {
 if s3Only {
     let needed: Set = [
         "CLZ4", "CStrataSupport", "StrataRuntime", "StrataSupport", "StrataIO", "StrataLog", "StrataModelFile",
-        "StrataSchema", "Strata", "StrataObjectStore", "StrataShip", "StrataTestKit",
+        "StrataSchema", "Strata", "StrataObjectStore", "StrataShip", "StrataTestKit", "StrataModelXML",
+        "StrataTransfer", "StrataBrowsing", "StrataCLI",
     ]
-    package.products.removeAll()
+    package.products.removeAll { $0.name != "strata" }
     package.targets.removeAll { !needed.contains($0.name) }
 }
 
@@ -457,10 +459,11 @@ if hasS3 {
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: settings))
-    package.targets.first { $0.name == "StrataCLI" }?.dependencies += [
-        .target(name: "StrataS3", condition: .when(traits: ["S3"])),
-        .target(name: "StrataEncryption", condition: .when(traits: ["S3"])),
-    ]
+    let command = package.targets.first { $0.name == "StrataCLI" }
+    command?.dependencies += ["StrataS3", "StrataEncryption"].map { name in
+        s3Only ? .target(name: name) : .target(name: name, condition: .when(traits: ["S3"]))
+    }
+    if s3Only { command?.swiftSettings = settings + [.define("S3")] }
 }
 
 if s3Only {
@@ -469,6 +472,7 @@ if s3Only {
             name: "StrataS3Tests",
             dependencies: [
                 "StrataS3", "StrataEncryption", "StrataObjectStore", "StrataShip", "Strata", "StrataTestKit",
+                "StrataCLI",
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

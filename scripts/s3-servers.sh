@@ -13,10 +13,15 @@ install() {
     local program=$1
     shift
     if [ -x "$folder/bin/$program" ]; then return; fi
-    if ! python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --upgrade \
-        --target "$folder" "$@" 2>"$folder/pip.log"; then
+    # Each into a folder of its own first: pip replaces the folder bin of a target that is there.
+    rm -rf "$folder/new"
+    if python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target "$folder/new" \
+        "$@" 2>"$folder/pip.log"; then
+        cp -a "$folder/new/." "$folder/"
+    else
         echo "test-s3: $1 cannot be installed: $(tail -n 1 "$folder/pip.log")" >&2
     fi
+    rm -rf "$folder/new"
 }
 
 # One after the other, so that one that is not there for this machine leaves the others alone.

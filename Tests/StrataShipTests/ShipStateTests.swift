@@ -10,8 +10,8 @@ import Testing
 /// A short life of a store and its bucket for each number, in which two or three requests fail in some ways; then what
 /// must hold is checked. `STRATA_SHIP_STATES` says how many, `STRATA_SHIP_STATE` the first, to repeat one that failed.
 ///
-/// Which requests fail and how, what the shippers do about it, whether another machine takes over, whether the bucket
-/// is collected or encrypted, and what the store is, all follow from the number.
+/// Which requests fail and how, what the shippers do about it, whether another machine takes over, whether clocks jump,
+/// whether the bucket is collected or encrypted, and what the store is, all follow from the number.
 @Suite struct ShipStateTests {
     private typealias Fault = SimulatedObjectStore.Fault
 
@@ -51,10 +51,10 @@ import Testing
     }
 
     private static func shipper(
-        _ machine: ShipMachine, _ client: SimulatedObjectStore, takesOver: Bool = false
+        _ machine: ShipMachine, _ client: SimulatedObjectStore, pieceBytes: Int, takesOver: Bool = false
     ) -> LogShipper {
         machine.shipper(client) { options in
-            options.pieceMaximumBytes = 4 << 10
+            options.pieceMaximumBytes = pieceBytes
             options.checkpointLogBytes = 16 << 10
             options.takesOver = takesOver
             // So that nothing is compacted away that was not shipped.
@@ -85,19 +85,32 @@ import Testing
             "\(when): transaction \(sequence) is wrong")
     }
 
-    private static func live(_ number: UInt64) async throws {
+    private static func live(_ number: UInt64, _ tally: Tally) async throws {
         var random = SeededGenerator(seed: number, stream: 11)
         var machine = try ShipMachine(seed: number)
         let life = Life.allCases[random.below(Life.allCases.count)]
         let objects = SimulatedObjectStore()
-        let first = client(objects, &random)
-        var shippers = [shipper(machine, first)]
-        if life == .rivals { shippers.append(shipper(machine, client(objects, &random))) }
+        // The bucket's clock goes as the machine's, or an hour before or behind it.
+        objects.clockOffset = Double(machine.clock.now.value) / 1e9 - 1_750_000_000
+        if random.chance(0.2) { objects.clockOffset += random.chance(0.5) ? 3_600 : -3_600 }
+        let textBytes = life == .collected ? 20_000 : 2_500
+        // Segments in several pieces, or in one.
+        let pieceBytes = random.chance(0.5) ? 4 << 10 : 64 << 10
+        var clients: [SimulatedObjectStore] = []
+        func client() -> SimulatedObjectStore {
+            let client = Self.client(objects, &random)
+            clients.append(client)
+            return client
+        }
+        let first = client()
+        var shippers = [shipper(machine, first, pieceBytes: pieceBytes)]
+        if life == .rivals { shippers.append(shipper(machine, client(), pieceBytes: pieceBytes)) }
         var acknowledged: UInt64 = 0
         let rounds = 3 + random.below(3)
         let turn = 1 + random.below(rounds)
         for round in 0..<rounds {
-            try save(machine, 1 + random.below(3), textBytes: random.chance(0.3) ? 2_500 : 60)
+            if random.chance(0.1) { machine.clock.move(seconds: random.chance(0.5) ? 3_600 : -3_600) }
+            try save(machine, 1 + random.below(3), textBytes: random.chance(0.4) ? textBytes : 60)
             // Before the first shipper nothing keeps segments for it.
             if random.chance(0.25), acknowledged > 0 { try machine.store.compact() }
             if random.chance(0.15) { try machine.store.checkpoint() }
@@ -109,7 +122,9 @@ import Testing
                     break
                 } catch {
                     acknowledged = max(acknowledged, shippers[index].status.sequence)
-                    if life == .mortal || !error.mayPass { shippers[index] = shipper(machine, first, takesOver: true) }
+                    if life == .mortal || !error.mayPass {
+                        shippers[index] = shipper(machine, first, pieceBytes: pieceBytes, takesOver: true)
+                    }
                 }
             }
             if life == .collected, acknowledged > 0 {
@@ -117,16 +132,20 @@ import Testing
                 retention.grace = .zero
                 objects.advance(seconds: 10)
                 let collector = LogCollector(
-                    client(objects, &random), retention: retention, cipher: TestCipher.used
+                    client(), retention: retention, cipher: TestCipher.used
                 ) { [clock = machine.clock] in clock.now.value }
-                for _ in 0..<2 { _ = try? await collector.collect() }
+                for _ in 0..<2 {
+                    guard let report = try? await collector.collect() else { continue }
+                    tally.collected.add(report.objects, ordering: .relaxed)
+                }
             }
             if life == .sleeper, round + 1 == turn, acknowledged > 0 {
                 try await check(objects, machine, atLeast: acknowledged, "before the take-over")
                 let old = shippers[0]
-                let way = client(objects, &random)
+                let way = client()
                 for _ in 0..<8 {
                     guard let taken = try? await ShipRestore.restore(way, takesOver: true) else { continue }
+                    tally.takeOvers.add(1, ordering: .relaxed)
                     let reached = taken.plan.transaction?.sequence ?? 0
                     try hold(
                         reached >= acknowledged, "\(acknowledged) was shipped, and the take-over reached \(reached)")
@@ -139,19 +158,23 @@ import Testing
                             old.status.sequence <= reached, "two writers: the old one is at \(old.status.sequence)")
                     }
                     machine = try ShipMachine(restored: taken.fileSystem, from: machine)
-                    shippers = [shipper(machine, way)]
+                    shippers = [shipper(machine, way, pieceBytes: pieceBytes)]
                     acknowledged = reached
                     break
                 }
             }
         }
-        try await check(objects, machine, atLeast: acknowledged, "at the end")
+        tally.failed.add(clients.reduce(0) { $0 + $1.fired.values.reduce(0, +) }, ordering: .relaxed)
+        tally.requests.add(clients.reduce(0) { $0 + $1.counts.total }, ordering: .relaxed)
+        // One that goes on finds whatever would be missing; half of the lives are looked at before, too.
+        if random.chance(0.5) { try await check(objects, machine, atLeast: acknowledged, "at the end") }
         // Whatever happened, somebody can go on.
         try save(machine, 1, textBytes: 60)
-        let last = shipper(machine, objects.client(), takesOver: true)
+        let last = shipper(machine, objects.client(), pieceBytes: pieceBytes, takesOver: true)
         try await last.shipOnce(withCheckpoint: random.chance(0.5))
         let newest = machine.store.snapshot.sequence
         try await check(objects, machine, atLeast: newest, "after another shipper")
+        guard random.chance(0.5) else { return try machine.close() }
         let earlier = 1 + UInt64(random.below(Int(newest)))
         do {
             let digest = try await ShipRestore.digest(objects, .transaction(earlier))
@@ -164,28 +187,29 @@ import Testing
     }
 
     @Test func whateverFailsNothingShippedIsLost() async throws {
-        let count = Effort.number("STRATA_SHIP_STATES") ?? 200
+        let count = Effort.number("STRATA_SHIP_STATES") ?? 120
         let first = UInt64(Effort.number("STRATA_SHIP_STATE") ?? 0)
         let began = ContinuousClock.now
         let progress = Progress(first)
+        let tally = Tally()
         let width = max(1, Effort.number("STRATA_SHIP_THREADS") ?? ProcessInfo.processInfo.activeProcessorCount)
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<width {
                 group.addTask {
                     while let number = progress.take(below: first + UInt64(count)) {
                         do {
-                            try await TestCipher.use(number % 2 == 1) { try await Self.live(number) }
+                            try await TestCipher.use(number % 2 == 1) { try await Self.live(number, tally) }
                         } catch {
                             progress.fail()
                             Issue.record("STRATA_SHIP_STATE=\(number) STRATA_SHIP_STATES=1: \(error)")
                         }
                         let done = number - first + 1
-                        if done % 10_000 == 0 { Self.tell(done, began) }
+                        if done % 10_000 == 0 { Self.tell(done, began, tally) }
                     }
                 }
             }
         }
-        Self.tell(progress.taken - first, began)
+        Self.tell(progress.taken - first, began, tally)
     }
 
     /// The numbers that have been taken; after a few failures there are no more.
@@ -210,8 +234,25 @@ import Testing
         func fail() { failures.wrappingAdd(1, ordering: .relaxed) }
     }
 
-    private static func tell(_ done: UInt64, _ began: ContinuousClock.Instant) {
+    /// What has happened in all lives.
+    private final class Tally: Sendable {
+        let requests = Atomic(0)
+        let failed = Atomic(0)
+        let takeOvers = Atomic(0)
+        let collected = Atomic(0)
+    }
+
+    private static func tell(_ done: UInt64, _ began: ContinuousClock.Instant, _ tally: Tally) {
         let seconds = (ContinuousClock.now - began) / .seconds(1)
-        print("ship states: \(done) in \(Int(seconds)) s, \(Int(Double(done) / max(seconds, 0.001) * 60)) a minute")
+        let counts = [
+            ("requests", tally.requests.load(ordering: .relaxed)), ("failed", tally.failed.load(ordering: .relaxed)),
+            ("take-overs", tally.takeOvers.load(ordering: .relaxed)),
+            ("objects collected", tally.collected.load(ordering: .relaxed)),
+        ].map { "\($0.1) \($0.0)" }.joined(separator: ", ")
+        let text =
+            "ship states: \(done) in \(Int(seconds)) s, \(Int(Double(done) / max(seconds, 0.001) * 60)) a minute; "
+            + counts + "\n"
+        // Not kept back until the end where it goes to a file.
+        FileHandle.standardOutput.write(Data(text.utf8))
     }
 }

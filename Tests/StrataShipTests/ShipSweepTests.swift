@@ -70,12 +70,24 @@ import Testing
         return objects.counts.total
     }
 
+    /// Calls a body with the numbers of requests, with encryption or without it; for every request with both.
+    private static func eachRequest(
+        _ fault: Fault, rounds: Int, beyond: Int = 0, _ body: (Int) async throws -> Void
+    ) async throws {
+        let stride = Effort.number("STRATA_SHIP_SWEEP") ?? 9
+        var isEncrypted = (faults.firstIndex(of: fault) ?? 0) % 2 == 1
+        let count = try await requests(rounds: rounds) + beyond
+        for number in Swift.stride(from: first(fault, stride), through: count, by: stride) {
+            for _ in 0..<(stride == 1 ? 2 : 1) {
+                try await TestCipher.use(isEncrypted) { try await body(number) }
+                isEncrypted.toggle()
+            }
+        }
+    }
+
     @Test(arguments: faults) func aFailedRequestIsGotOver(fault: Fault) async throws {
         let rounds = 8
-        let stride = Effort.number("STRATA_SHIP_SWEEP") ?? 9
-        for number in Swift.stride(
-            from: Self.first(fault, stride), through: try await Self.requests(rounds: rounds) + 4, by: stride)
-        {
+        try await Self.eachRequest(fault, rounds: rounds, beyond: 4) { number in
             let machine = try ShipMachine(seed: 11)
             let objects = SimulatedObjectStore()
             let client = objects.client()
@@ -100,10 +112,7 @@ import Testing
 
     @Test(arguments: faults) func aShipperThatDiesIsReplaced(fault: Fault) async throws {
         let rounds = 6
-        let stride = Effort.number("STRATA_SHIP_SWEEP") ?? 9
-        for number in Swift.stride(
-            from: Self.first(fault, stride), through: try await Self.requests(rounds: rounds), by: stride)
-        {
+        try await Self.eachRequest(fault, rounds: rounds) { number in
             let machine = try ShipMachine(seed: 11)
             let objects = SimulatedObjectStore()
             let client = objects.client()
@@ -133,10 +142,7 @@ import Testing
     @Test(arguments: [Fault.lostRequest, .lostAnswer, .delayed, .falsePrecondition])
     func aSleeperIsFenced(fault: Fault) async throws {
         let rounds = 6
-        let stride = Effort.number("STRATA_SHIP_SWEEP") ?? 9
-        for number in Swift.stride(
-            from: Self.first(fault, stride), through: try await Self.requests(rounds: rounds), by: stride)
-        {
+        try await Self.eachRequest(fault, rounds: rounds) { number in
             let machine = try ShipMachine(seed: 11)
             let objects = SimulatedObjectStore()
             let client = objects.client()
@@ -146,12 +152,12 @@ import Testing
             var acknowledged: UInt64 = 0
             _ = try await Self.work(machine, old, rounds: rounds, tries: 1, acknowledged: &acknowledged)
             let hint = "\(fault) at \(number)"
-            guard objects.bytes(of: ShipKey.head) != nil else { continue }
+            guard objects.bytes(of: ShipKey.head) != nil else { return }
             let taken: (fileSystem: SimulatedFileSystem, plan: RestorePlan)
             do {
                 taken = try await ShipRestore.restore(objects, takesOver: true)
             } catch let error as ShipError where error.code == .notRestorable && acknowledged == 0 {
-                continue
+                return
             }
             let reached = taken.plan.transaction?.sequence ?? 0
             #expect(reached >= acknowledged, "\(hint): lost by taking over")
@@ -177,6 +183,10 @@ import Testing
     /// Two shippers by mistake, over a bucket where anything may fail; and what each says it has shipped.
     @Test(arguments: 0..<UInt64(Effort.number("STRATA_SHIP_RUNS") ?? 4))
     func faultsAtRandom(seed: UInt64) async throws {
+        try await TestCipher.use(seed % 2 == 1) { try await Self.meetFaults(seed) }
+    }
+
+    private static func meetFaults(_ seed: UInt64) async throws {
         var machine = try ShipMachine(seed: seed)
         let objects = SimulatedObjectStore()
         var random = SeededGenerator(seed: seed, stream: 3)
@@ -185,7 +195,7 @@ import Testing
         func client() -> SimulatedObjectStore {
             let client = objects.client()
             clients += 1
-            client.fail(seed: seed &* 1_000 &+ UInt64(clients), probability: 0.15, Self.faults)
+            client.fail(seed: seed &* 1_000 &+ UInt64(clients), probability: 0.15, faults)
             return client
         }
         func begin(takesOver: Bool = true) -> LogShipper {
@@ -229,7 +239,7 @@ import Testing
             }
         }
         #expect(acknowledged > 0, "\(lastError?.description ?? "no error")")
-        try await Self.check(objects, machine.digests, atLeast: acknowledged, "at the end")
+        try await check(objects, machine.digests, atLeast: acknowledged, "at the end")
         let last = machine.shipper(objects.client()) { $0.takesOver = true }
         try await last.shipOnce()
         for sequence in stride(from: UInt64(1), through: last.status.sequence, by: 5) {

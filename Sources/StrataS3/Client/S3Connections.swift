@@ -68,9 +68,11 @@ public final class S3Connections: Sendable {
         }
         // The deadline is that of the answer's head; its body has one of its own.
         let response = try await client.execute(request, deadline: .now() + Self.amount(exchange.timeout))
-        let length = response.headers.first(name: "content-length").flatMap(Int.init)
+        // An answer to HEAD says how long another one would be. Its end is waited for all the same: who lets go of an
+        // answer before its end closes the connection.
+        let length =
+            exchange.method == .HEAD ? 0 : response.headers.first(name: "content-length").flatMap(Int.init)
         let answer = HTTPAnswer(status: Int(response.status.code), headers: response.headers, body: [])
-        if exchange.method == .HEAD || length == 0 { return answer }
         if let length, length > exchange.largestAnswer { throw Self.tooLong(exchange) }
         let patience = exchange.timeout + HTTPExchange.time(for: length ?? exchange.largestAnswer)
         return try await withThrowingTaskGroup(of: HTTPAnswer?.self) { group in

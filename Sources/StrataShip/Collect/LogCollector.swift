@@ -103,7 +103,7 @@ public struct LogCollector: Sendable {
         // The segments that the log did not need any more when the floor's segment began.
         let preamble = try await RestorePointFinder.firstRecords(segment, log.head.storeUUID, objects).first
         guard case .all(let holes)? = preamble?.holes else { return }
-        let needed = Set(log.segments.flatMap { $0.parts.map(\.key) })
+        let needed = log.ends.union(log.segments.flatMap { $0.parts.map(\.key) })
         var doomed: [ObjectInfo] = []
         for info in try await ShippedLog.list(ShipKey.logPrefix, objects) {
             switch ShipKey.parse(info.key) {
@@ -150,8 +150,10 @@ public struct LogCollector: Sendable {
         }
         var doomed: [ObjectInfo] = []
         for info in listed {
+            // What an earlier epoch has of a segment in which a later one begins is needed when somebody takes over
+            // from before that: then the later one counts no more.
             guard case .piece(let epoch, let number, _) = ShipKey.parse(info.key), isOld.contains(number),
-                epoch <= wholes[number] ?? 0
+                epoch == wholes[number]
             else { continue }
             if try await isNoFence(info) { doomed.append(info) }
         }

@@ -34,6 +34,8 @@ package struct ShippedLog: Sendable {
     package let headTag: String
     /// Ascending. Those that are not there were compacted away before they were shipped, or have been collected.
     package private(set) var segments: [Segment] = []
+    /// The names of pieces without bytes, which only say that a segment is over, on the way to the end.
+    package private(set) var ends: Set<String> = []
     /// Where the log ends.
     package private(set) var end: ShipHead.Place
     /// The name of the next piece, and the epoch that it is of.
@@ -242,6 +244,7 @@ package struct ShippedLog: Sendable {
                 }
                 try check(header, key, epoch, position)
                 add(key, position.offset, header.payloadByteCount, limit)
+                if header.payloadByteCount == 0 { ends.insert(key) }
                 if header.isGap { segments[segments.count - 1].isComplete = false }
                 note(header)
                 next = header.next

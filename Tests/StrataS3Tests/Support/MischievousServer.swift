@@ -40,6 +40,7 @@ final class MischievousServer: Sendable {
     private let listener: Int32
     private let handler: @Sendable (Call) -> Reply
     private let state = Mutex((calls: [Call](), isStopped: false))
+    private let accepted = Atomic(0)
 
     /// Listens on a free port of the loopback interface.
     init(_ handler: @escaping @Sendable (Call) -> Reply) {
@@ -74,6 +75,8 @@ final class MischievousServer: Sendable {
 
     var url: String { "http://127.0.0.1:\(port)" }
     var calls: [Call] { state.withLock(\.calls) }
+    /// How many connections it has had.
+    var connections: Int { accepted.load(ordering: .relaxed) }
 
     private static func listen() -> (Int32, UInt16) {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -98,6 +101,7 @@ final class MischievousServer: Sendable {
     }
 
     private func serve(_ connection: Int32) {
+        accepted.add(1, ordering: .relaxed)
         defer { close(connection) }
         var pending: [UInt8] = []
         while let call = read(connection, &pending) {

@@ -67,6 +67,8 @@ actor TestServer {
     /// Where SeaweedFS speaks TLS.
     private(set) var tlsPort: UInt16 = 0
     private var starting: Task<Void, any Error>?
+    /// Where it answers, once it has been started.
+    var endpoint: String { "http://127.0.0.1:\(port)" }
 
     private init(_ kind: Kind) {
         self.kind = kind

@@ -19,6 +19,8 @@ final class ShipMachine {
     private(set) var version = 0
     private var keys: [UInt64] = []
     private(set) var clock: TestClock
+    /// What the store was told when it asked for the time, and the last transaction before.
+    private let readings = Readings()
     var random: SeededGenerator
 
     /// Nanoseconds that go on with each look, and now and then back.
@@ -34,6 +36,15 @@ final class ShipMachine {
             now.value += 1_000_000_000
             return now.value
         }
+
+        /// Goes on, or is set to another time.
+        func move(seconds: Int) { now.value += Int64(seconds) * 1_000_000_000 }
+    }
+
+    private final class Readings: @unchecked Sendable {
+        // Unchecked: used by one thread at a time, that which writes.
+        var all: [(after: UInt64, time: Int64)] = []
+        var sequence: UInt64 = 0
     }
 
     init(
@@ -46,8 +57,7 @@ final class ShipMachine {
         var options = ShipSchema.options(uuid: seed + 1)
         options.durability = durability
         options.segmentMaximumBytes = segmentMaximumBytes
-        let clock = clock
-        options.clock = { clock.tick() }
+        options.clock = Self.told(clock, readings)
         store = try LogStore.open(Self.path, in: fileSystem, options: options, schema: ShipSchema.first)
     }
 
@@ -57,10 +67,13 @@ final class ShipMachine {
         random = other.random
         clock = other.clock
         var options = ShipSchema.options()
-        let clock = clock
-        options.clock = { clock.tick() }
+        options.clock = Self.told(clock, readings)
+        readings.all = other.readings.all
+        readings.sequence = other.readings.sequence
         store = try LogStore.open(Self.path, in: fileSystem, options: options, schema: nil)
         let sequence = store.snapshot.sequence
+        readings.all.removeAll { $0.after > sequence }
+        readings.sequence = sequence
         digests = other.digests.filter { $0.key <= sequence }
         times = other.times.filter { $0.key <= sequence }
         version = ShipSchema.versions.firstIndex { $0.entities == store.schema.entities } ?? 0
@@ -127,6 +140,7 @@ final class ShipMachine {
             }
         }
         let receipt = try store.commit(transaction)
+        readings.sequence = receipt.sequence
         digests[receipt.sequence] = try ShipSchema.digest(store)
         times[receipt.sequence] = receipt.timestampNanoseconds
         return receipt.sequence
@@ -147,6 +161,7 @@ final class ShipMachine {
             writer.endRow()
         }
         let receipt = try store.commit(transaction)
+        readings.sequence = receipt.sequence
         digests[receipt.sequence] = try ShipSchema.digest(store)
         times[receipt.sequence] = receipt.timestampNanoseconds
         return receipt.sequence
@@ -163,9 +178,26 @@ final class ShipMachine {
 
     func reopen() throws {
         var options = ShipSchema.options()
-        let clock = clock
-        options.clock = { clock.tick() }
+        options.clock = Self.told(clock, readings)
         store = try LogStore.open(Self.path, in: fileSystem, options: options, schema: nil)
+    }
+
+    private static func told(_ clock: TestClock, _ readings: Readings) -> @Sendable () -> Int64 {
+        { [clock, readings] in
+            let time = clock.tick()
+            readings.all.append((readings.sequence, time))
+            return time
+        }
+    }
+
+    /// Between which transactions the longest beginning of the log ends of which nothing is later than a time: at the
+    /// least, if everything that the store asked the time for is in a record; at the most, if only transactions are.
+    func longestBeginning(until time: Int64) -> ClosedRange<UInt64> {
+        let first = readings.all.first { $0.time > time }?.after
+        let late = times.filter { $0.value > time }.keys.min()
+        let last = readings.sequence
+        let most = late.map { $0 - 1 } ?? last
+        return min(first ?? last, most)...most
     }
 
     func shipper(_ objects: any ObjectStore, _ change: (inout ShipOptions) -> Void = { _ in }) -> LogShipper {

@@ -16,7 +16,7 @@ struct TestCipher: ObjectCipher {
         try await $used.withValue(isUsed ? TestCipher() : nil) { try await body() }
     }
 
-    var keys: [UInt32: UInt64] = [1: 0x5eed]
+    var keys: [UInt32: UInt64] = [1: 0x5eed, 2: 0xfeed]
     var writing: UInt32 = 1
 
     var keyNumber: UInt32 {
