@@ -158,6 +158,22 @@ final class DirectoryDescriptor: Sendable {
         return DirectoryDescriptor(number)
     }
 
+    /// A path that leads to the same when the process's own directory changes.
+    static func absolute(_ path: FilePath) throws(Errno) -> FilePath {
+        if path.isAbsolute { return path }
+        guard let own = getcwd(nil, 0) else { throw Errno(rawValue: errno) }
+        defer { free(own) }
+        return FilePath(platformString: own).pushing(path)
+    }
+
+    /// Whether a path leads to the directory (stat(2)). One that cannot be looked at proves nothing.
+    func isAt(_ path: FilePath) -> Bool {
+        var (own, found) = (stat(), stat())
+        guard fstat(number, &own) == 0 else { return true }
+        guard path.withPlatformString({ stat($0, &found) }) == 0 else { return errno != ENOENT && errno != ENOTDIR }
+        return own.st_dev == found.st_dev && own.st_ino == found.st_ino
+    }
+
     /// fsync(2).
     func flush() throws(Errno) {
         let result = strata_file_sync(number)

@@ -29,6 +29,8 @@ import Darwin
 public final class DirectoryObjectStore: ObjectStore {
     private let root: DirectoryDescriptor
     private let path: FilePath
+    /// What leads to the directory whatever the process's own becomes.
+    private let absolutePath: FilePath
     /// System calls that wait for a disk, one at a time for each instance.
     private let queue = DispatchQueue(label: "strata.objects", attributes: .concurrent)
 
@@ -39,6 +41,7 @@ public final class DirectoryObjectStore: ObjectStore {
         self.path = path
         do throws(Errno) {
             root = try DirectoryDescriptor.root(path)
+            absolutePath = try DirectoryDescriptor.absolute(path)
             try root.removeLeftovers()
         } catch {
             throw .unsupported(key: "", message: "the directory \(path) cannot be used: \(error)")
@@ -124,9 +127,15 @@ public final class DirectoryObjectStore: ObjectStore {
         _ key: String, _ body: @escaping @Sendable () throws(ObjectStoreError) -> Result
     ) async throws(ObjectStoreError) -> Result {
         if Task.isCancelled { throw .cancelled }
+        let (root, place) = (root, absolutePath)
         let result: Swift.Result<Result, ObjectStoreError> = await withCheckedContinuation { continuation in
             queue.async {
                 do throws(ObjectStoreError) {
+                    guard root.isAt(place) else {
+                        throw .unavailable(
+                            key: key,
+                            message: "the directory is not at its path any more: it was moved, removed or replaced")
+                    }
                     continuation.resume(returning: .success(try body()))
                 } catch {
                     continuation.resume(returning: .failure(error))

@@ -54,6 +54,37 @@ import Testing
         #expect(try await Self.text(store, "empty") == "")
     }
 
+    /// Objects went on arriving in a directory that was no bucket any more, and counted as shipped.
+    @Test(arguments: ["moved", "removed", "replaced"])
+    func aDirectoryThatIsElsewhereIsSaid(_ change: String) async throws {
+        let folder = Folder()
+        let store = try folder.open()
+        try await Self.put(store, "log/a", "1")
+        let aside = folder.path + "-aside"
+        let files = FileManager.default
+        defer { try? files.removeItem(atPath: aside) }
+        if change == "removed" {
+            try files.removeItem(atPath: folder.path)
+        } else {
+            try files.moveItem(atPath: folder.path, toPath: aside)
+        }
+        if change == "replaced" { try await Self.put(try folder.open(), "log/b", "2") }
+        func expectUnavailable(_ body: () async throws -> Void) async {
+            let error = await #expect(throws: ObjectStoreError.self) { try await body() }
+            guard case .unavailable(_, let message) = error, message.contains("not at its path") else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+        await expectUnavailable { try await Self.put(store, "log/c", "3") }
+        await expectUnavailable { _ = try await store.get("log/a", range: nil) }
+        await expectUnavailable { _ = try await store.list(prefix: "", after: nil, limit: 10) }
+        await expectUnavailable { try await store.delete(["log/a"]) }
+        guard change == "moved" else { return }
+        try files.moveItem(atPath: aside, toPath: folder.path)
+        #expect(try await Self.text(store, "log/a") == "1")
+    }
+
     @Test func conditionsHold() async throws {
         let folder = Folder()
         let store = try folder.open()

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import StrataTestKit
+import SystemPackage
 import Testing
 
 @testable import StrataTransfer
@@ -31,23 +32,41 @@ import Testing
         (try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber)?.intValue ?? 0
     }
 
+    /// A rollback journal of a transaction over several databases.
+    private static func journal(naming file: URL) -> [UInt8] {
+        let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+        func big(_ value: Int) -> [UInt8] { (0..<4).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) } }
+        var journal = magic + [0, 1, 2, 3, 4].flatMap { big([0, 0, 1, 512, 4096][$0]) }
+        journal += [UInt8](repeating: 0, count: 512 - journal.count)
+        let name = Array(file.path.utf8)
+        return journal + big(0) + name + big(name.count) + big(name.reduce(0) { $0 + Int($1) }) + magic
+    }
+
     /// A rollback journal that names another file made SQLite remove that file, whichever it was. A user lost a file of
     /// his own to a folder of somebody else's.
     @Test func aJournalCannotHaveAnotherFileRemoved() throws {
         let victim = scratch.url("precious.txt")
         try Data("keep".utf8).write(to: victim)
-        let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
-        func big(_ value: Int) -> [UInt8] { (0..<4).reversed().map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) } }
-        var journal = magic + [0, 1, 2, 3, 4].flatMap { big([0, 0, 1, 512, 4096][$0]) }
-        journal += [UInt8](repeating: 0, count: 512 - journal.count)
-        let name = Array(victim.path.utf8)
-        journal += big(0) + name + big(name.count) + big(name.reduce(0) { $0 + Int($1) }) + magic
+        let journal = Self.journal(naming: victim)
         let place = URL(fileURLWithPath: file.path + "-journal")
         try Data(journal).write(to: place)
         let error = #expect(throws: TransferError.self) { _ = try importing() }
         #expect(text(error).contains("-journal names another file"), "\(text(error))")
         #expect(FileManager.default.fileExists(atPath: victim.path))
         #expect(try Data(contentsOf: place) == Data(journal))
+    }
+
+    /// It was looked at, and then copied: whoever owns the folder may have written the name in between.
+    @Test func aJournalThatIsChangedMeanwhileIsRefused() throws {
+        let place = URL(fileURLWithPath: file.path + "-journal")
+        let journal = Self.journal(naming: scratch.url("precious.txt"))
+        try Data(journal.dropLast(8)).write(to: place)
+        let source = try ForeignDatabase(file)
+        try Data(journal).write(to: place, options: [])
+        let error = #expect(throws: TransferError.self) {
+            try source.copy(to: FilePath(scratch.url("copy.sqlite").path))
+        }
+        #expect(text(error).contains("-journal names another file"), "\(text(error))")
     }
 
     /// The journal of a program that was killed in the middle of a transaction.

@@ -1,8 +1,15 @@
 import CoreData
 import Foundation
+import Synchronization
 import Testing
 
 @testable import StrataTransfer
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// What is not exactly a value of its type is an error with line and column, in JSON Lines and in CSV.
 @Suite struct TextRefusalTests {
@@ -203,6 +210,114 @@ import Testing
         }
     }
 
+    /// A pipe is empty the second time. Every reference in it was left out, and the import reported success.
+    @Test(arguments: ["jsonl", "csv"]) func whatIsReadTwiceIsAFile(_ form: String) throws {
+        let pipe = Pipe()
+        let text =
+            form == "csv"
+            ? "uri,name\r\nx/Boss/p1,a\r\n"
+            : """
+            {"entity":"Boss","uri":"x/Boss/p1","values":{}}
+            {"entity":"Note","uri":"x/Note/p1","values":{"about":"x/Boss/p1"}}
+            """
+        try pipe.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+        try pipe.fileHandleForWriting.close()
+        let path = "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)"
+        var transfer = TextTransfer()
+        transfer.leavesOutDanglingReferences = true
+        transfer.entities = form == "csv" ? ["Boss"] : []
+        let error = said {
+            if form == "csv" {
+                _ = try transfer.readCSV(path, to: scratch.url("copy"), model: Company.model())
+            } else {
+                _ = try transfer.readJSONLines(path, to: scratch.url("copy"), model: Company.model())
+            }
+        }
+        #expect(error.contains("a file that can be read twice"), "\(error)")
+        expectNothing()
+        transfer.leavesOutDanglingReferences = false
+        guard form == "jsonl" else { return }
+        #expect(try transfer.readJSONLines(path, to: scratch.url("copy"), model: Company.model()).objects == 2)
+    }
+
+    /// Looking for the line with a reference that leads nowhere, the import opened the pipe again and waited for good.
+    @Test func aPipeIsOpenedOnce() throws {
+        let path = scratch.url("pipe").path
+        #expect(mkfifo(path, 0o600) == 0)
+        let waitedInVain = Mutex(false)
+        let isDone = DispatchSemaphore(value: 0)
+        let text = Self.notes
+        let ended = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let writer = open(path, O_WRONLY)
+            _ = write(writer, text, text.utf8.count)
+            close(writer)
+            if isDone.wait(timeout: .now() + 60) == .timedOut {
+                waitedInVain.withLock { $0 = true }
+                // Whoever waits for another writer gets one.
+                close(open(path, O_WRONLY | O_NONBLOCK))
+            }
+            ended.signal()
+        }
+        let error = said {
+            _ = try TextTransfer().readJSONLines(path, to: scratch.url("copy"), model: Company.model())
+        }
+        isDone.signal()
+        ended.wait()
+        #expect(error.contains("there is no object Boss/p2"), "\(error)")
+        #expect(!waitedInVain.withLock { $0 })
+    }
+
+    /// A note about the one was stored as one about the other, whose name has other letters.
+    @Test func textsThatNameObjectsAreThoseOfTheStore() throws {
+        var transfer = TextTransfer()
+        transfer.keys.attributes = ["Boss": "name"]
+        let two = """
+            {"entity":"Boss","values":{"name":"\\u00e9"}}
+            {"entity":"Boss","values":{"name":"e\\u0301"}}
+            """
+        #expect(try importJSON(two, transfer).objects == 2)
+        try FileManager.default.removeItem(at: scratch.url("copy"))
+        let other = """
+            {"entity":"Boss","values":{"name":"\\u00e9"}}
+            {"entity":"Clerk","values":{"name":"c","friends":["e\\u0301"]}}
+            """
+        let error = said { _ = try importJSON(other, transfer) }
+        #expect(error.contains("line 2"), "\(error)")
+        expectNothing()
+    }
+
+    /// Of two names that a model does not tell apart the second was left out.
+    @Test func aPropertyIsThereOnceHoweverItsNameIsWritten() throws {
+        let error = said { _ = try importJSON(#"{"entity":"Boss","values":{"\u00e9":1,"e\u0301":2}}"#) }
+        #expect(error.contains("line 1, column 39: a name comes twice"), "\(error)")
+    }
+
+    /// A folder of somebody else's had a link to a file of the user's, whose lines landed in the store.
+    @Test(arguments: ["Boss.csv", "strata.json"], ["link", "pipe", "directory"])
+    func aFolderIsReadWithoutLinks(_ name: String, _ kind: String) throws {
+        let store = scratch.url("store")
+        try Company.makeStore(store)
+        let folder = scratch.url("out")
+        let files = FileManager.default
+        let whole = try TextTransfer().writeCSV(store, to: folder.path)
+        let link = scratch.url("link")
+        try files.createSymbolicLink(at: link, withDestinationURL: folder)
+        #expect(try TextTransfer().readCSV(link.path, to: scratch.url("copy")) == whole)
+        try files.removeItem(at: scratch.url("copy"))
+        let file = folder.appendingPathComponent(name)
+        try files.moveItem(at: file, to: scratch.url("mine"))
+        switch kind {
+        case "link": try files.createSymbolicLink(at: file, withDestinationURL: scratch.url("mine"))
+        case "pipe": #expect(mkfifo(file.path, 0o600) == 0)
+        default: try files.createDirectory(at: file, withIntermediateDirectories: false)
+        }
+        let error = said { _ = try TextTransfer().readCSV(folder.path, to: scratch.url("copy")) }
+        let problem = kind == "link" ? "is a link, and an import follows none" : "is no regular file"
+        #expect(error.contains("\(name) \(problem)"), "\(error)")
+        expectNothing()
+    }
+
     @Test func aLinkIsThereOnce() throws {
         let objects = """
             {"entity":"Boss","uri":"x/Boss/p1","values":{}}
@@ -247,7 +362,8 @@ import Testing
             try Data("{".utf8).write(to: part.appendingPathComponent("strata.json"))
             try Data("uri".utf8).write(to: part.appendingPathComponent("Team.csv"))
         } else {
-            try Data("{".utf8).write(to: part)
+            let beginning = ["jsonl": "{", "csv of one": "uri,", "sqlite": ""][form] ?? ""
+            try Data(beginning.utf8).write(to: part)
         }
         try export()
         let names = try FileManager.default.contentsOfDirectory(atPath: scratch.directory.path)
@@ -280,6 +396,28 @@ import Testing
         let kept = name.isEmpty ? part : part.appendingPathComponent("letter")
         #expect(try String(contentsOf: kept, encoding: .utf8) == "mine")
         #expect(!FileManager.default.fileExists(atPath: scratch.url("out").path))
+    }
+
+    /// Whatever lay there was removed, as if a killed export had left it.
+    @Test(arguments: ["jsonl", "csv of one", "sqlite"]) func somebodysFileBesideAnExportStays(_ form: String) throws {
+        let store = scratch.url("store")
+        try Company.makeStore(store)
+        let part = scratch.url("out.strata-new")
+        try Data("mine".utf8).write(to: part)
+        let target = scratch.url("out")
+        let error = said {
+            var transfer = TextTransfer()
+            switch form {
+            case "jsonl": _ = try transfer.writeJSONLines(store, to: target.path)
+            case "sqlite": try CoreDataExporter(store).run(to: target)
+            default:
+                transfer.entities = ["Team"]
+                _ = try transfer.writeCSV(store, to: target.path)
+            }
+        }
+        #expect(error.contains("is there already"), "\(error)")
+        #expect(try String(contentsOf: part, encoding: .utf8) == "mine")
+        #expect(!FileManager.default.fileExists(atPath: target.path))
     }
 
     /// The directory above is another one by the time that the files are complete.

@@ -328,7 +328,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
             try store.savePendingMetadata()
         } catch {
             // Where a store is no longer at its path there is nothing to write them to, and it has to be closed.
-            guard store.handle?.log.isAtItsPath == false else { throw error }
+            let isElsewhere = (try? (store as? PropertyListStore)?.isElsewhere) ?? false
+            guard isElsewhere || store.handle?.log.isAtItsPath == false else { throw error }
             store.forgetMetadataChange()
         }
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)

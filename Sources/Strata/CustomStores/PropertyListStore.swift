@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import StrataLog
 import StrataModelFile
 import SystemPackage
@@ -18,8 +19,21 @@ class PropertyListStore: NSAtomicStore, @unchecked Sendable {
 
     /// What was read along with the metadata.
     private var contents: [String: Any]?
-    /// The file that was read or written last, and where; nil before there is one.
-    private var known: (url: URL, version: StoreFileVersion?)?
+    /// The file that was read or written last, and where it was.
+    private struct Place {
+        var url: URL
+        /// Nil before there is a file.
+        var file: StoreFileVersion?
+        var directory: FileIdentity?
+
+        init(_ url: URL) throws {
+            self.url = url
+            file = try StoreFile.version(url)
+            directory = try StoreFile.directory(of: url)
+        }
+    }
+
+    private var known: Place?
     /// By root entity name.
     private var nextIDs: [String: Int64] = [:]
 
@@ -85,7 +99,7 @@ class PropertyListStore: NSAtomicStore, @unchecked Sendable {
         if !isReadOnly { StoreFile.removeLeft(url) }
         do {
             // Before it is read: what takes its place meanwhile is looked at when it is written.
-            known = (url, try StoreFile.version(url))
+            known = try Place(url)
             let list = try Self.read(url)
             contents = list
             metadata = list["metadata"] as? [String: Any]
@@ -120,6 +134,7 @@ class PropertyListStore: NSAtomicStore, @unchecked Sendable {
         let objects = contents["objects"] as? [String: [[String: Any]]] ?? [:]
         let entities = persistentStoreCoordinator?.managedObjectModel.entitiesByName ?? [:]
         var nodes: [String: NSAtomicStoreCacheNode] = [:]
+        var taken: Set<String> = []
         for (name, list) in objects {
             guard let entity = entities[name] else { throw Self.damaged(url, "the model has no entity \(name)") }
             for object in list {
@@ -127,8 +142,11 @@ class PropertyListStore: NSAtomicStore, @unchecked Sendable {
                     throw Self.damaged(url, "an object has no number")
                 }
                 let objectID = objectID(for: entity, withReferenceObject: NSNumber(value: id))
-                nodes["\(name)/\(id)"] = NSAtomicStoreCacheNode(objectID: objectID)
                 let root = Self.rootName(entity)
+                guard taken.insert("\(root)/\(id)").inserted else {
+                    throw Self.damaged(url, "two objects of \(root) have the number \(id)")
+                }
+                nodes["\(name)/\(id)"] = NSAtomicStoreCacheNode(objectID: objectID)
                 nextIDs[root] = max(nextIDs[root] ?? 1, id + 1)
             }
         }
@@ -163,6 +181,10 @@ class PropertyListStore: NSAtomicStore, @unchecked Sendable {
             if relationship.isToMany {
                 values[name] = relationship.isOrdered ? NSOrderedSet(array: found) : NSSet(array: found)
             } else if let target = found.first {
+                guard found.count == 1 else {
+                    throw Self.damaged(
+                        url, "\(entity.name ?? "").\(name) is to-one and leads to \(found.count) objects")
+                }
                 values[name] = target
             }
         }
@@ -213,23 +235,33 @@ class PropertyListStore: NSAtomicStore, @unchecked Sendable {
         let url = try fileURL()
         try checkIsInPlace(url)
         try Self.write(list, to: url)
-        known = (url, try StoreFile.version(url))
+        known = try Place(url)
     }
 
-    /// What has taken the file's place is replaced only if it is the same store, which another coordinator has saved.
-    /// A URL that the program has set since then says where to write.
+    /// Whether the store is not where it was read or written last. A URL that the program has set since then says where
+    /// to write.
+    ///
+    /// What has taken the file's place may be the same store, which another coordinator has saved, or somebody has put
+    /// back. A file that is gone is written anew, as long as its directory is the one that it was in.
+    var isElsewhere: Bool {
+        get throws {
+            guard let url, let known, known.url == url else { return false }
+            guard let found = try StoreFile.version(url) else {
+                return try known.file != nil && StoreFile.directory(of: url) != known.directory
+            }
+            if found == known.file { return false }
+            let uuid = try? Self.metadataForPersistentStore(with: url)[NSStoreUUIDKey] as? String
+            return uuid == nil || uuid != metadata?[NSStoreUUIDKey] as? String
+        }
+    }
+
     private func checkIsInPlace(_ url: URL) throws {
-        guard let known, known.url == url, let found = try StoreFile.version(url), found != known.version else {
-            return
-        }
-        let uuid = try? Self.metadataForPersistentStore(with: url)[NSStoreUUIDKey] as? String
-        guard let uuid, uuid == metadata?[NSStoreUUIDKey] as? String else {
-            let failure = StoreError(
-                .io,
-                "the store is not at its path any more: another file has taken its place while it was open. Nothing was "
-                    + "written", errno: .staleNFSFileHandle)
-            throw StoreFailure.opening(failure, url.path)
-        }
+        guard try isElsewhere else { return }
+        let failure = StoreError(
+            .io,
+            "the store is not at its path any more: its file, or the directory that it was in, was moved, removed or "
+                + "replaced while it was open. Nothing was written", errno: .staleNFSFileHandle)
+        throw StoreFailure.opening(failure, url.path)
     }
 
     private func name(_ node: NSAtomicStoreCacheNode) -> String {
@@ -269,33 +301,56 @@ enum PropertyListValue {
             (.integer64AttributeType, let number as NSNumber):
             return number.int64Value
         case (.stringAttributeType, let text as String):
-            let isPlain = text.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value < 0xFFFE }
+            // Foundation drops a U+FEFF at the beginning.
+            let isPlain = text.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value < 0xFFFE && $0 != "\u{FEFF}" }
             return isPlain ? text : Data(text.utf8)
         case (.binaryDataAttributeType, let data as Data): return data
         default: return try attribute.transformedData(from: value)
         }
     }
 
-    /// Nil when the value is not what ``encode(_:_:)`` makes of such an attribute.
+    /// Nil when the value is not what ``encode(_:_:)`` makes of such an attribute: nothing is rounded or left out.
     static func decode(_ value: Any, _ attribute: NSAttributeDescription) -> Any? {
         switch (attribute.attributeType, value) {
-        case (.doubleAttributeType, let text as String): return Double(text).map { NSNumber(value: $0) }
-        case (.floatAttributeType, let text as String): return Float(text).map { NSNumber(value: $0) }
+        case (.doubleAttributeType, let text as String): return real(text, Double.self).map { NSNumber(value: $0) }
+        case (.floatAttributeType, let text as String): return real(text, Float.self).map { NSNumber(value: $0) }
         case (.dateAttributeType, let text as String):
-            return Double(text).map { Date(timeIntervalSinceReferenceDate: $0) }
+            return real(text, Double.self).map { Date(timeIntervalSinceReferenceDate: $0) }
         case (.decimalAttributeType, let text as String):
             return text == "NaN"
-                ? NSDecimalNumber.notANumber : Decimal(string: text).map { NSDecimalNumber(decimal: $0) }
+                ? NSDecimalNumber.notANumber : NumberText(text)?.decimal.map { NSDecimalNumber(decimal: $0) }
         case (.UUIDAttributeType, let text as String): return UUID(uuidString: text)
-        case (.URIAttributeType, let text as String): return URL(string: text)
-        case (.booleanAttributeType, let number as NSNumber), (.integer16AttributeType, let number as NSNumber),
-            (.integer32AttributeType, let number as NSNumber), (.integer64AttributeType, let number as NSNumber):
-            return number
+        case (.URIAttributeType, let text as String):
+            return URL(string: text, encodingInvalidCharacters: false).flatMap { $0.absoluteString == text ? $0 : nil }
+        case (.booleanAttributeType, let number as NSNumber): return integer(number, 0, 1)
+        case (.integer16AttributeType, let number as NSNumber):
+            return integer(number, Int64(Int16.min), Int64(Int16.max))
+        case (.integer32AttributeType, let number as NSNumber):
+            return integer(number, Int64(Int32.min), Int64(Int32.max))
+        case (.integer64AttributeType, let number as NSNumber): return integer(number, .min, .max)
         case (.stringAttributeType, let text as String): return text
-        case (.stringAttributeType, let data as Data): return String(bytes: data, encoding: .utf8)
+        case (.stringAttributeType, let data as Data): return String(validating: data, as: UTF8.self)
         case (.binaryDataAttributeType, let data as Data): return data
         case (_, let data as Data): return attribute.readableValue(fromTransformedData: data)
         default: return nil
         }
+    }
+
+    /// What has no digits is said by name; what has is within the type's range.
+    private static func real<Number: BinaryFloatingPoint & LosslessStringConvertible>(
+        _ text: String, _ type: Number.Type
+    ) -> Number? {
+        if let number = NumberText(text) { return number.real(type) }
+        // "nan" and "inf", with their signs.
+        guard text.drop(while: { $0 == "-" }).first?.isLetter == true else { return nil }
+        return Number(text)
+    }
+
+    private static func integer(_ number: NSNumber, _ minimum: Int64, _ maximum: Int64) -> NSNumber? {
+        let value = number.int64Value
+        guard value >= minimum, value <= maximum, Double(value) == number.doubleValue else { return nil }
+        // Beyond what a floating-point number holds exactly the two may agree though the integers do not.
+        guard value.magnitude < 1 << 53 || number.stringValue == "\(value)" else { return nil }
+        return number
     }
 }

@@ -73,6 +73,15 @@ enum StoreFile {
         return found.map { StoreFileVersion(identity: $0.identity, createdNanoseconds: $0.createdNanoseconds) }
     }
 
+    /// Which directory a URL's file lies in, or would; nil when there is none.
+    ///
+    /// - Throws: as ``read(_:in:)``.
+    static func directory(of url: URL, in fileSystem: any FileSystem = PosixFileSystem()) throws -> FileIdentity? {
+        try reporting("could not look at the store's file", url) { () throws(Errno) in
+            try fileSystem.identity(try canonicalPath(url, fileSystem).directoryAbove)
+        }
+    }
+
     /// Whether there is a file.
     ///
     /// - Throws: as ``read(_:in:)``, also for what is no regular file.

@@ -76,7 +76,7 @@ public final class CoreDataExporter {
         for suffix in ["-journal", "-wal"] {
             guard try fileSystem.linkAttributes(FilePath(path.string + suffix)) == nil else { throw .fileExists }
         }
-        return (try UnfinishedFile(for: place), path)
+        return (try UnfinishedFile(for: place) { ByteWriter.isLeft($0, of: "SQLite format 3\0") }, path)
     }
 
     private static func database(_ file: UnfinishedFile, _ path: FilePath) throws -> SQLiteFile {

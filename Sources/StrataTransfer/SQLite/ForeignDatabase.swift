@@ -100,6 +100,8 @@ final class ForeignDatabase {
             let copy = try PosixFileSystem().open(FilePath(target.string + suffix), .create)
             defer { try? copy.close() }
             try Self.copy(file, to: copy, name + suffix)
+            // Whoever has the original may have changed it since it was looked at.
+            if suffix == "-journal" { _ = try Self.isHot(copy, name) }
         }
     }
 

@@ -25,8 +25,10 @@ final class ByteWriter {
 
     private static let pieceByteCount = 1 << 16
 
-    /// - Parameter path: a file that does not exist yet; "-" for the standard output.
-    init(_ path: String) throws {
+    /// - Parameters:
+    ///   - path: a file that does not exist yet; "-" for the standard output.
+    ///   - beginning: what the file will begin with. Only what begins so can have been left by one that was killed.
+    init(_ path: String, beginning: String) throws {
         self.path = path
         guard path != "-" else {
             sink = .standardOutput
@@ -35,7 +37,7 @@ final class ByteWriter {
         do {
             let place = FilePath(URL(fileURLWithPath: path).path)
             guard try PosixFileSystem().linkAttributes(place) == nil else { throw Errno.fileExists }
-            sink = .unfinished(try UnfinishedFile(for: place))
+            sink = .unfinished(try UnfinishedFile(for: place) { Self.isLeft($0, of: beginning) })
         } catch let error as Errno {
             throw Self.failure(path, error)
         }
@@ -45,6 +47,11 @@ final class ByteWriter {
     init(_ file: any File, path: String) {
         sink = .part(file)
         self.path = path
+    }
+
+    /// Whether a file begins as one that was being written, of which nothing need have reached the disk.
+    static func isLeft(_ bytes: [UInt8], of beginning: String) -> Bool {
+        zip(bytes, beginning.utf8).allSatisfy { $0 == $1 } || bytes.allSatisfy { $0 == 0 }
     }
 
     func write(_ text: String) throws {

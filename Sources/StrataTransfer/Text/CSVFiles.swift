@@ -1,5 +1,7 @@
 import Foundation
 import Strata
+import StrataIO
+import SystemPackage
 
 /// The files that comma-separated values lie in: one for each entity, called by its name, one for each relationship
 /// with links of its own, and one that says what JSON Lines say in their first line, and what each file has.
@@ -12,6 +14,8 @@ struct CSVFiles {
     private(set) var header = JSONLines.Header()
     private var entities: [(name: String, path: String)] = []
     private var links: [(name: String, path: String)] = []
+    /// What all files lie in, kept open; nil for a single file.
+    private var folder: (any Directory)?
 
     /// - Parameter entity: the entity of a single file; nil for the name of the file.
     init(_ path: String, entity: String?) throws {
@@ -25,15 +29,25 @@ struct CSVFiles {
             return
         }
         let directory = URL(fileURLWithPath: path, isDirectory: true)
+        let folder: any Directory
+        let names: [String]
+        do throws(Errno) {
+            let fileSystem = PosixFileSystem()
+            folder = try fileSystem.openDirectory(try fileSystem.resolve(FilePath(path)))
+            names = try folder.list()
+        } catch {
+            throw TransferError("\(path): cannot be read: \(error)")
+        }
+        self.folder = folder
         let headerFile = directory.appendingPathComponent(Self.headerName).path
-        if FileManager.default.fileExists(atPath: headerFile) {
+        if names.contains(Self.headerName) {
             let place = TextPlace(path: headerFile, line: 1)
-            guard let line = try LineReader(headerFile).next(),
+            guard let line = try LineReader(headerFile, in: folder).next(),
                 case .header(let found) = try JSONLines.parse(line, place)
             else { throw place.error("it does not say what the directory is") }
             header = found
         }
-        let files = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(Self.suffix) }
+        let files = names.filter { $0.hasSuffix(Self.suffix) }
         for name in (header.files?.keys.sorted() ?? []) where !files.contains(name) {
             throw TransferError("\(directory.path): \(Self.headerName) lists \(name), which is not there")
         }
@@ -87,7 +101,7 @@ struct CSVFiles {
 
     func forEachRecord(_ body: (TextRecord) throws -> Void) throws {
         for (entity, path) in entities {
-            let reader = try CSVReader(path)
+            let reader = try CSVReader(path, in: folder)
             guard let columns = try reader.next() else { throw TransferError("\(path): it has no line with columns") }
             let names = try Self.names(columns)
             while let fields = try reader.next() {
@@ -127,7 +141,7 @@ struct CSVFiles {
 
     func forEachLink(_ body: (TextLink) throws -> Void) throws {
         for (relationship, path) in links {
-            let reader = try CSVReader(path)
+            let reader = try CSVReader(path, in: folder)
             guard let columns = try reader.next() else { throw TransferError("\(path): it has no line with columns") }
             let names = try Self.names(columns)
             guard names == Self.linkColumns || names == Array(Self.linkColumns.prefix(2)) else {

@@ -1,3 +1,5 @@
+import StrataIO
+
 /// A field of comma-separated values, and where it begins.
 struct CSVField {
     /// Nil for null.
@@ -13,8 +15,9 @@ final class CSVReader {
     private var place: TextPlace
     private var held: UInt8?
 
-    init(_ path: String) throws {
-        bytes = try ByteReader(path)
+    /// Parameters as ``ByteReader/init(_:in:)`` has them.
+    init(_ path: String, in folder: (any Directory)? = nil) throws {
+        bytes = try ByteReader(path, in: folder)
         self.path = path
         place = TextPlace(path: path, line: 1, column: 1)
     }

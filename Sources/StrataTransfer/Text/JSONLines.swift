@@ -10,6 +10,8 @@ import StrataModelFile
 /// `{"end":true,"objects":…,"links":…}`, says how many of both there are. Version 1 had no such line.
 enum JSONLines {
     static let version = 2
+    /// What a file begins with.
+    static let beginning = "{\"strata\":"
     /// The first version whose files have a last line.
     static let firstVersionWithEnd = 2
 
@@ -34,7 +36,7 @@ enum JSONLines {
     // MARK: Writing
 
     static func text(_ header: Header) -> String {
-        var parts = ["\"strata\":\(header.version)"]
+        var parts = ["\(beginning.dropFirst())\(header.version)"]
         if let uuid = header.uuid { parts.append("\"uuid\":\(QuotedText.of(uuid))") }
         if let metadata = header.metadata { parts.append("\"metadata\":\"\(metadata.base64EncodedString())\"") }
         let keys = header.keys.sorted { $0.key < $1.key }.map { "\(QuotedText.of($0.key)):\($0.value)" }
@@ -147,8 +149,13 @@ enum JSONLines {
         var record = TextRecord(
             entity: try line.text("entity"), uri: try line.optionalText("uri"), fields: [], place: line.place)
         record.fields.reserveCapacity(values.count)
+        var names: Set<String> = []
         for value in values {
             let place = line.place.at(value.item.column)
+            // The model does not tell names apart that differ in how an accent is written.
+            guard names.insert(value.name).inserted else {
+                throw line.place.at(value.column).error("a name comes twice")
+            }
             if case .list(let targets) = value.item.value {
                 let fields = try targets.map { target in
                     TextField(

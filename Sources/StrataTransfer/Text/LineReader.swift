@@ -1,4 +1,4 @@
-import Foundation
+import StrataIO
 
 /// Reads a file line by line.
 final class LineReader {
@@ -8,8 +8,9 @@ final class LineReader {
     /// A longer line is refused: it would have to be held in memory.
     static let maximumByteCount = 1 << 30
 
-    init(_ path: String) throws {
-        bytes = try ByteReader(path)
+    /// Parameters as ``ByteReader/init(_:in:)`` has them.
+    init(_ path: String, in folder: (any Directory)? = nil) throws {
+        bytes = try ByteReader(path, in: folder)
     }
 
     /// The next line without its end; nil at the end of the file.

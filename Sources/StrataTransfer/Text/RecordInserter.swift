@@ -15,7 +15,7 @@ final class RecordInserter {
     /// Whether objects of a root have URIs.
     private var hasURIs: [UInt16: Bool] = [:]
     /// By entity and value the objects that an attribute names.
-    private var named: [String: [String: ObjectRef]] = [:]
+    private var named: [String: [ExactText: ObjectRef]] = [:]
     private var check = ReferenceCheck()
     /// Called for each object and link.
     var onRecord: (() -> Void)?
@@ -73,7 +73,7 @@ final class RecordInserter {
             let field = record.fields.first(where: { $0.name == key.attribute }),
             field.value != .null
         else { return }
-        guard named[key.entity, default: [:]].updateValue(ref, forKey: field.value.text) == nil else {
+        guard named[key.entity, default: [:]].updateValue(ref, forKey: ExactText(field.value.text)) == nil else {
             throw field.place.error("another object has the same \(key.attribute)")
         }
     }
@@ -225,7 +225,7 @@ final class RecordInserter {
         let text = field.value.text
         let ref: ObjectRef
         if let key = keys.attribute(entity), !text.hasPrefix("x-coredata://") {
-            guard let known = named[key.entity]?[text], field.value != .null else {
+            guard let known = named[key.entity]?[ExactText(text)], field.value != .null else {
                 if leavesOutDangling { return leaveOut() }
                 throw field.place.error("no \(key.entity) has the \(key.attribute) that is given")
             }

@@ -56,7 +56,7 @@ public struct TextTransfer: Sendable {
         let records = try RecordReader(try StoreReader(store), keys)
         records.onRecord = onRecord
         let chosen = try chosen(records)
-        let writer = try ByteWriter(path)
+        let writer = try ByteWriter(path, beginning: JSONLines.beginning)
         var report = Report()
         try writer.write(JSONLines.text(try header(records.reader)))
         for rows in chosen {
@@ -91,7 +91,7 @@ public struct TextTransfer: Sendable {
         records.onRecord = onRecord
         var report = Report()
         if entities.count == 1, let rows = try chosen(records).first {
-            let writer = try ByteWriter(path)
+            let writer = try ByteWriter(path, beginning: RecordReader.uriColumn)
             report.objects = try CSVFiles.write(rows, records, to: writer)
             try writer.finish()
             return report
@@ -158,9 +158,9 @@ public struct TextTransfer: Sendable {
     public func readJSONLines(
         _ path: String, to url: URL, model: NSManagedObjectModel? = nil
     ) throws -> Report {
+        try expectFile(path)
         let lines = try JSONLineReader(path)
         let (model, settings) = try Self.start(lines.header, model, path)
-        try expectFile(path)
         var report = Report()
         try StoreBuilder.build(at: url, model: model, settings) { builder in
             Self.reserve(lines.header, builder)
@@ -180,7 +180,7 @@ public struct TextTransfer: Sendable {
                 }
             }
             try expectAll(inserter) { missing in
-                guard path != "-" else { return nil }
+                guard ByteReader.canReadTwice(path) else { return nil }
                 var place: TextPlace?
                 try JSONLineReader(path).forEach { line in
                     switch line {
@@ -200,7 +200,7 @@ public struct TextTransfer: Sendable {
     private var readsTwice: Bool { !keys.attributes.isEmpty || leavesOutDanglingReferences }
 
     private func expectFile(_ path: String) throws {
-        guard path == "-" else { return }
+        guard !ByteReader.canReadTwice(path) else { return }
         guard keys.attributes.isEmpty else {
             throw TransferError("attributes that name objects need a file that can be read twice")
         }
@@ -226,9 +226,9 @@ public struct TextTransfer: Sendable {
     /// - Complexity: O(n). In memory are a bit for each object, about 20 bytes for each link and, with attributes that
     ///   name objects, their values.
     public func readCSV(_ path: String, to url: URL, model: NSManagedObjectModel? = nil) throws -> Report {
+        try expectFile(path)
         let files = try CSVFiles(path, entity: entities.count == 1 ? entities[0] : nil)
         let (model, settings) = try Self.start(files.header, model, path)
-        try expectFile(path)
         var report = Report()
         try StoreBuilder.build(at: url, model: model, settings) { builder in
             Self.reserve(files.header, builder)
@@ -239,7 +239,7 @@ public struct TextTransfer: Sendable {
             try files.forEachRecord { try inserter.insert($0) }
             try files.forEachLink { try inserter.insert($0) }
             try expectAll(inserter) { missing in
-                guard path != "-" else { return nil }
+                guard ByteReader.canReadTwice(path) else { return nil }
                 var place: TextPlace?
                 try files.forEachRecord { place = place ?? inserter.place(of: missing, in: $0) }
                 try files.forEachLink { place = place ?? inserter.place(of: missing, in: $0) }

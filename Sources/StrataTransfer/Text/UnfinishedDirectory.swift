@@ -88,7 +88,14 @@ private struct UnfinishedPlace {
             do throws(Errno) {
                 try fileSystem.createDirectory(path)
                 let own = try open(hasMade: true)
-                let file = try own.open(last, .create)
+                let file: any File
+                do throws(Errno) {
+                    file = try own.open(last, .create)
+                } catch {
+                    // Nothing but an empty directory goes.
+                    if (try? isInPlace(own)) == true { try? fileSystem.removeDirectory(path) }
+                    throw error
+                }
                 if try file.tryLockExclusively() { return (own, file) }
             } catch .fileExists {
                 try removeLeft(last, isOwn)

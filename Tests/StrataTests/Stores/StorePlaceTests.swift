@@ -161,6 +161,70 @@ import Musl
         }
     }
 
+    enum Change: CaseIterable {
+        case moved, removed, replaced, leadsElsewhere, another
+    }
+
+    /// Saves of a store in one file landed in a directory that had come to its path, and one whose metadata could not
+    /// be written stayed open for good.
+    @Test(arguments: [NSBinaryStoreType, NSXMLStoreType], Change.allCases)
+    func aStoreInAFileSaysThatItIsElsewhere(_ type: String, _ change: Change) throws {
+        try Self.withDirectory { directory in
+            let files = FileManager.default
+            let (place, aside) = (directory.appendingPathComponent("place"), directory.appendingPathComponent("aside"))
+            try files.createDirectory(at: place, withIntermediateDirectories: false)
+            let url = place.appendingPathComponent("store")
+            let coordinator = try Self.open(url, type)
+            try Self.add(3, to: coordinator)
+            let written = try Data(contentsOf: url)
+            if change == .removed { try files.removeItem(at: place) } else { try files.moveItem(at: place, to: aside) }
+            switch change {
+            case .moved, .removed: break
+            case .replaced, .another: try files.createDirectory(at: place, withIntermediateDirectories: false)
+            case .leadsElsewhere:
+                let other = directory.appendingPathComponent("other")
+                try files.createDirectory(at: other, withIntermediateDirectories: false)
+                try files.createSymbolicLink(at: place, withDestinationURL: other)
+            }
+            if change == .another {
+                let other = try Self.open(url, type)
+                try Self.add(1, to: other)
+                try Self.close(other)
+            }
+            let before = try? Data(contentsOf: url)
+            for _ in 0..<2 {
+                let error = #expect(throws: CocoaError.self) { try Self.add(1, to: coordinator) }
+                #expect(error?.localizedDescription.contains("not at its path") == true)
+            }
+            #expect((try? Data(contentsOf: url)) == before)
+            if change == .moved {
+                try files.moveItem(at: aside, to: place)
+                try Self.add(1, to: coordinator)
+                #expect(try Self.count(coordinator) == 4)
+                try files.moveItem(at: place, to: aside)
+            } else if change != .removed {
+                #expect(try Data(contentsOf: aside.appendingPathComponent("store")) == written)
+            }
+            coordinator.setMetadata(["key": "value"], for: coordinator.persistentStores[0])
+            try Self.close(coordinator)
+            #expect(coordinator.persistentStores.isEmpty)
+            #expect((try? Data(contentsOf: url)) == before)
+        }
+    }
+
+    /// The directory is the same: nothing of somebody else's can be there, and nothing is lost.
+    @Test(arguments: [NSBinaryStoreType, NSXMLStoreType]) func aFileThatIsGoneIsWrittenAnew(_ type: String) throws {
+        try Self.withDirectory { directory in
+            let url = directory.appendingPathComponent("store")
+            let coordinator = try Self.open(url, type)
+            try Self.add(3, to: coordinator)
+            try FileManager.default.removeItem(at: url)
+            try Self.add(1, to: coordinator)
+            try Self.close(coordinator)
+            #expect(try Self.count(Self.open(url, type)) == 4)
+        }
+    }
+
     /// Metadata that cannot be written kept it open.
     @Test func aStoreThatIsGoneIsRemovedWithMetadataThatWasSet() throws {
         try Self.withDirectory { directory in

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A decimal number as a text says it: every digit counts, and nothing may follow.
-struct NumberText {
+package struct NumberText {
     private let text: String
     private let isNegative: Bool
     /// Without zeros before and behind.
@@ -10,7 +10,7 @@ struct NumberText {
     private let exponent: Int
 
     /// - Returns: nil for what is not of the form `-12.5e-3`.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         var rest = Array(text.utf8)[...]
         func takeDigits(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
             let digits = rest.prefix { $0 >= 0x30 && $0 <= 0x39 }
@@ -66,7 +66,7 @@ struct NumberText {
     }
 
     /// The number, when it is a whole one with room in the type.
-    func integer<Number: FixedWidthInteger>(_: Number.Type) -> Number? {
+    package func integer<Number: FixedWidthInteger>(_: Number.Type) -> Number? {
         guard exponent >= 0, let magnitude = magnitude(zeros: exponent), magnitude <= UInt128(UInt64.max) else {
             return nil
         }
@@ -74,13 +74,13 @@ struct NumberText {
     }
 
     /// The nearest floating-point number; nil when that is infinite, or zero and the number is not.
-    func real<Number: BinaryFloatingPoint & LosslessStringConvertible>(_: Number.Type) -> Number? {
+    package func real<Number: BinaryFloatingPoint & LosslessStringConvertible>(_: Number.Type) -> Number? {
         guard let value = Number(text), value.isFinite, value != 0 || isZero else { return nil }
         return value
     }
 
     /// The number, when a decimal has all of its digits.
-    var decimal: Decimal? {
+    package var decimal: Decimal? {
         var (zeros, exponent) = (0, self.exponent)
         if exponent > Self.maximumExponent {
             zeros = exponent - Self.maximumExponent
