@@ -6,7 +6,7 @@ import Foundation
 struct ExpressionCompiler {
     let shape: EntityShape
     /// What nests deeper is interpreted: several functions go down a compiled expression, in frames that are larger.
-    private static let maximumDepth = 100
+    static let maximumDepth = 100
 
     /// Nil for what the interpreter has to compute.
     func compile(_ expression: NSExpression) -> RowExpression? {
@@ -38,6 +38,7 @@ struct ExpressionCompiler {
 
     /// What lies at a path's end: an attribute, a to-one relationship, or what is made of the members of a to-many one.
     func compile(_ path: ArraySlice<String>) -> RowExpression? {
+        if path.count > Self.maximumDepth { return nil }
         if let members = members(path) { return members }
         guard let (slot, rest) = shape.slot(on: path) else { return nil }
         let kind = shape.slots[slot].kind

@@ -78,10 +78,18 @@ struct PredicateCompiler {
         try node(PredicateResolver(shape: shape).resolve(predicate))
     }
 
+    /// Whether a comparison nests deeper than what is compiled: each step of a path would be a join in a join.
+    private static func isTooDeep(_ predicate: NSPredicate) -> Bool {
+        guard let comparison = predicate as? NSComparisonPredicate else { return false }
+        return max(comparison.leftExpression.depth, comparison.rightExpression.depth) > ExpressionCompiler.maximumDepth
+    }
+
     /// As ``node(_:)-(NSPredicate)``.
     func node(_ resolved: ResolvedPredicate) throws -> CompiledPredicate.Node? {
         switch resolved {
         case .constant(let value): return .constant(value)
+        case .comparison(let comparison) where Self.isTooDeep(comparison.predicate): return nil
+        case .whole(let predicate) where Self.isTooDeep(predicate): return nil
         case .comparison(let comparison):
             if let node = try node(comparison) { return node }
             guard case .path = comparison.side else { return nil }
