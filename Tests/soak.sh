@@ -3,8 +3,8 @@
 #
 #   Tests/soak.sh                         everything once
 #   STRATA_SOAK_HOURS=8 Tests/soak.sh     everything again and again, with new seeds, for eight hours
-#   Tests/soak.sh PART...                 sweeps, graph, random, plans, strings, fuzz, ship, kills, follow, service,
-#                                         threads, macros or combine
+#   Tests/soak.sh PART...                 sweeps, graph, random, plans, strings, fuzz, ship, network, large, kills,
+#                                         follow, service, threads, macros or combine
 #
 # STRATA_SOAK_HOURS   begin no part after so many hours; every part is run at least once
 # STRATA_SEED         the first seed of the sweeps and of the random suites of the object graph, to repeat a run that failed
@@ -18,6 +18,8 @@
 # STRATA_FUZZ_SECONDS for each fuzz target (60)
 # STRATA_SHIP_RUNS    seeds of runs that ship, fork and take over (100); every request of a shipper fails in every way
 # STRATA_SHIP_STATES  lives of a store and its bucket in which requests fail, in pairs and threes (1,000,000)
+# STRATA_NETWORK_SECONDS for each of the networks over which a store is shipped and followed (20)
+# STRATA_LARGE_ROWS   of the store that is shipped, lost and restored (10 million; 10 GB of disk)
 # STRATA_KILLS        processes to kill (3000)
 # STRATA_FOLLOW_SECONDS for the writer and the followers that are killed at random (300)
 # STRATA_SERVICE_SECONDS for the service of 64 clients that is killed every ten seconds (600)
@@ -28,7 +30,7 @@ swift=${SWIFT:-swift}
 # As the Makefile has it, so that what `make test` has built serves here, too.
 release_tests=("$swift" test -c release -Xswiftc -enable-testing --disable-testable-imports --scratch-path .build-release)
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(sweeps graph random plans strings fuzz ship kills follow service threads macros combine)
+[ ${#parts[@]} -gt 0 ] || parts=(sweeps graph random plans strings fuzz ship network large kills follow service threads macros combine)
 
 sweeps() {
     mkdir -p .build-release
@@ -40,10 +42,29 @@ sweeps() {
 
 ship() {
     STRATA_TESTS=ship STRATA_SHIP_RUNS=${STRATA_SHIP_RUNS:-100} STRATA_SHIP_SWEEP=1 \
-        "$swift" test --scratch-path .build --filter 'ShipRunTests|ShipSweepTests'
+        "${release_tests[@]}" --filter 'ShipRunTests|ShipSweepTests'
     # Short lives of stores and buckets, each with a number of its own, which a failure names; and a thousand followers.
-    STRATA_TESTS=ship STRATA_SHIP_FOLLOWERS=1000 STRATA_SHIP_STATES=${STRATA_SHIP_STATES:-1000000} STRATA_SHIP_STATE=${STRATA_SEED:-$RANDOM$RANDOM} \
-        "${release_tests[@]}" --filter 'ShipStateTests|FollowerFleetTests'
+    STRATA_TESTS=ship STRATA_SHIP_FOLLOWERS=1000 STRATA_SHIP_STATES=${STRATA_SHIP_STATES:-1000000} \
+        STRATA_SHIP_STATE=${STRATA_SEED:-$RANDOM$RANDOM} "${release_tests[@]}" --filter 'ShipStateTests|FollowerFleetTests'
+}
+
+shipping_tool() {
+    local build=("$swift" build --package-path Benchmarks/Shipping -c release)
+    env -u STRATA_TESTS "${build[@]}" >&2
+    printf '%s/strata-shipping' "$(env -u STRATA_TESTS "${build[@]}" --show-bin-path)"
+}
+
+# Needs network namespaces and tunnels, and says so where it has not got them.
+network() {
+    local tool
+    tool=$(shipping_tool)
+    Benchmarks/Shipping/network.py "$tool" --seconds "${STRATA_NETWORK_SECONDS:-20}"
+}
+
+large() {
+    local tool
+    tool=$(shipping_tool)
+    Benchmarks/Shipping/large.py "$tool" --rows "${STRATA_LARGE_ROWS:-10000000}"
 }
 
 graph() {
