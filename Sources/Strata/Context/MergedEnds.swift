@@ -20,8 +20,8 @@ struct MergedEnds {
     /// - Parameters:
     ///   - updated: objects that have been read anew.
     ///   - inserted: objects that the context has not had before.
-    /// - Complexity: O(objects); O(registered objects) more if some of the updated ones are faults, since it is not
-    ///   known what these referred to.
+    /// - Complexity: O(objects); if some of the updated ones are faults, O(registered objects and the members that they
+    ///   have in memory) more, since it is not known what these referred to.
     mutating func refresh(updated: [NSManagedObject], inserted: ContiguousArray<NSManagedObject>) {
         var faults: [(object: NSManagedObject, row: Row)] = []
         for object in updated where object.registry === context.registry {
@@ -81,15 +81,22 @@ struct MergedEnds {
 
     /// Those that have an object among their members to which its row does not refer any more.
     private mutating func refreshFormerOwners(of faults: [(object: NSManagedObject, row: Row)]) {
+        let rows = Dictionary(faults.map { (ObjectIdentifier($0.object), $0.row) }) { first, _ in first }
         for owner in context.registry.all where !owner.toMany.isEmpty && !known.contains(ObjectIdentifier(owner)) {
             let isStale = owner.shape.relationships.contains { relationship in
                 guard relationship.isToMany, let inverse = relationship.inverse, !inverse.isToMany,
                     let state = owner.existingState(relationship), state.isLoaded, !state.members.isEmpty
                 else { return false }
-                return faults.contains { fault in
-                    state.members.contains(fault.object) && !state.added.contains(fault.object)
-                        && fault.object.storeIndex == owner.storeIndex
-                        && Self.reference(inverse, fault.row) != owner.ref
+                func isFormer(_ member: NSManagedObject, _ row: Row) -> Bool {
+                    !state.added.contains(member) && member.storeIndex == owner.storeIndex
+                        && Self.reference(inverse, row) != owner.ref
+                }
+                // Of the faults and the members, whichever are fewer.
+                if faults.count <= state.members.count {
+                    return faults.contains { state.members.contains($0.object) && isFormer($0.object, $0.row) }
+                }
+                return state.members.contains { member in
+                    rows[ObjectIdentifier(member)].map { isFormer(member, $0) } ?? false
                 }
             }
             if isStale { refresh(owner) }
