@@ -277,8 +277,8 @@ struct RestorePointFinder {
         }
     }
 
-    /// The first transaction behind one, where that lies in a later segment. Between them may lie any number of segments
-    /// that compaction has written.
+    /// The first transaction behind one, where that lies in a later segment. Between them may lie any number of
+    /// segments that compaction has written.
     private mutating func next(
         after sequence: UInt64, in index: Int
     ) async throws(ShipError) -> RestorePlan.Transaction? {
