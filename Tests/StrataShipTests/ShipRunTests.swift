@@ -10,8 +10,11 @@ import Testing
 /// Runs at random, hours of simulated time long, with everything that happens to a store and its bucket; then every
 /// transaction that the bucket is to keep is restored and compared.
 @Suite struct ShipRunTests {
-    /// Seeds of `make test`; more with STRATA_SHIP_RUNS.
-    static let seeds = Array(UInt64(0)..<UInt64(Effort.number("STRATA_SHIP_RUNS") ?? 3))
+    /// Seeds of `make test`; more with STRATA_SHIP_RUNS, and others from STRATA_SHIP_RUN on.
+    static let seeds: [UInt64] = {
+        let first = UInt64(Effort.number("STRATA_SHIP_RUN") ?? 0)
+        return Array(first..<first + UInt64(Effort.number("STRATA_SHIP_RUNS") ?? 3))
+    }()
 
     @Test(arguments: seeds) func everyTransactionIsRestored(seed: UInt64) async throws {
         try await TestCipher.use(seed % 2 == 1) {
@@ -184,7 +187,17 @@ private final class ShipRun {
                 let found = try await ShipRestore.restore(objects, .time(time))
                 plan = found.plan
                 let sequence = plan.transaction?.sequence ?? 0
-                #expect(try ShipRestore.digest(found.fileSystem) == machine.digests[sequence], "at \(time)")
+                let exact = try await ShipRestore.restore(objects, .transaction(sequence)).fileSystem
+                let (store, other) = (try ShipRestore.open(found.fileSystem), try ShipRestore.open(exact))
+                // Behind the transaction the store may have been migrated. And a compaction may have moved it: then its
+                // time is not known any more.
+                if store.schema.entities == other.schema.entities {
+                    let digests = try [store, other].map { try ShipSchema.digest($0, isTimeless: true) }
+                    #expect(digests[0] == digests[1], "at \(time)")
+                }
+                try store.close()
+                try other.close()
+                #expect(try ShipRestore.digest(exact) == machine.digests[sequence], "at \(time)")
             } else {
                 plan = try await LogRestorer(from: objects, cipher: TestCipher.used).plan(.time(time))
             }

@@ -256,7 +256,7 @@ struct RestorePointFinder {
         var next = all.dropFirst(wanted.count).first { $0.isTransaction }.map {
             RestorePlan.Transaction(sequence: $0.sequence, timestampNanoseconds: $0.timestampNanoseconds)
         }
-        if next == nil { next = try await self.next(after: index) }
+        if next == nil { next = try await self.next(after: place.sequence, in: index) }
         return RestorePoint(
             place: place, pieces: pieces, checkpoint: checkpoint,
             plan: RestorePlan(
@@ -264,36 +264,35 @@ struct RestorePointFinder {
                 objects: keys.count + (checkpoint == nil ? 0 : 1), bytes: bytes))
     }
 
-    /// A transaction that lies in an earlier segment.
-    private func transaction(
+    /// A transaction that lies in an earlier segment; nil if that was compacted away.
+    private mutating func transaction(
         _ sequence: UInt64, before index: Int
     ) async throws(ShipError) -> RestorePlan.Transaction? {
-        for earlier in stride(from: index - 1, through: max(0, index - 8), by: -1) {
-            let found = try await records(segments[earlier], upTo: try await limit(at: earlier)).last {
-                $0.isTransaction
-            }
-            if let found {
-                return RestorePlan.Transaction(
-                    sequence: found.sequence, timestampNanoseconds: found.timestampNanoseconds)
-            }
+        guard let earlier = try await lastIndex({ $0.previousSequence < sequence }), earlier < index else { return nil }
+        let found = try await records(segments[earlier], upTo: try await limit(at: earlier)).last {
+            $0.isTransaction && $0.sequence == sequence
         }
-        return nil
+        return found.map {
+            RestorePlan.Transaction(sequence: $0.sequence, timestampNanoseconds: $0.timestampNanoseconds)
+        }
     }
 
-    /// The first transaction of the segments behind one.
-    private func next(after index: Int) async throws(ShipError) -> RestorePlan.Transaction? {
-        for later in segments.indices.dropFirst(index + 1).prefix(8) {
-            let first = try await Self.firstRecords(segments[later], log.head.storeUUID, objects)
-            var found = first.first { $0.isTransaction }
-            if found == nil, first.last?.range.upperBound != segments[later].end {
-                found = try await records(segments[later], upTo: try await limit(at: later)).first { $0.isTransaction }
-            }
-            if let found {
-                return RestorePlan.Transaction(
-                    sequence: found.sequence, timestampNanoseconds: found.timestampNanoseconds)
-            }
+    /// The first transaction behind one, where that lies in a later segment. Between them may lie any number of
+    /// segments that compaction has written.
+    private mutating func next(
+        after sequence: UInt64, in index: Int
+    ) async throws(ShipError) -> RestorePlan.Transaction? {
+        guard let later = try await lastIndex({ $0.previousSequence <= sequence }), later > index,
+            segments[later].parts.first?.range.lowerBound == 0
+        else { return nil }
+        let first = try await Self.firstRecords(segments[later], log.head.storeUUID, objects)
+        var found = first.first { $0.isTransaction }
+        if found == nil, first.last?.range.upperBound != segments[later].end {
+            found = try await records(segments[later], upTo: try await limit(at: later)).first { $0.isTransaction }
         }
-        return nil
+        return found.map {
+            RestorePlan.Transaction(sequence: $0.sequence, timestampNanoseconds: $0.timestampNanoseconds)
+        }
     }
 
     /// The newest checkpoint that a store as of a position can use.

@@ -231,11 +231,16 @@ enum ShipRestore {
         return (fileSystem, plan)
     }
 
-    static func digest(_ fileSystem: SimulatedFileSystem) throws -> ObjectDigest {
+    /// The store on a disk, to be read.
+    static func open(_ fileSystem: SimulatedFileSystem) throws -> LogStore {
         var options = ShipSchema.options()
         options.access = .readOnly
         options.createsIfMissing = false
-        let store = try LogStore.open(ShipMachine.path, in: fileSystem, options: options, schema: nil)
+        return try LogStore.open(ShipMachine.path, in: fileSystem, options: options, schema: nil)
+    }
+
+    static func digest(_ fileSystem: SimulatedFileSystem) throws -> ObjectDigest {
+        let store = try open(fileSystem)
         defer { try? store.close() }
         return try ShipSchema.digest(store)
     }
