@@ -47,8 +47,8 @@ extension NSManagedObjectContext {
         return elements.elements.compactMap { $0 }
     }
 
-    /// - Parameter areOfSave: whether the IDs are all that a save has changed. Else they may be those of a batch request
-    ///   or of the history, which have a row that was written, and the other ends of relationships have to be found.
+    /// - Parameter areOfSave: whether the IDs are all that a save has changed. Else they may be those of a batch
+    ///   request or of the history, which have a row that was written, and other ends have to be found.
     final func merge(_ ids: MergedIDs, areOfSave: Bool = true) {
         // What was saved later is not part of the past that the context shows.
         if isPast { return }

@@ -25,7 +25,8 @@ import Testing
     }
 
     /// Two teams whose relationships have been read, in a context and perhaps a child of it, and another context.
-    private final class Fixture {
+    private final class Fixture: @unchecked Sendable {
+        // Unchecked: a test uses it on one thread at a time.
         let store: TestStore
         let parent: NSManagedObjectContext
         let viewer: NSManagedObjectContext
@@ -59,7 +60,7 @@ import Testing
                 // Faults, which the relationships know of.
                 players = ids.1.map { viewer.object(with: $0) }
                 for team in teams { _ = (team.members("players").count, Self.bench(of: team).count) }
-                #expect(players.allSatisfy(\.isFault))
+                #expect(players.allSatisfy { $0.isFault })
             }
             token = store.coordinator.currentPersistentHistoryToken(fromStores: nil)
             observer = NotificationCenter.default.addObserver(
