@@ -100,13 +100,20 @@ final class BatchSession {
 
     /// The stores that a request works on and that hold some of the entities.
     ///
-    /// - Throws: `CocoaError` 134070 when the request names a foreign store, or no store holds the entities.
+    /// - Throws: `CocoaError` 134070 when the request names a foreign store, no store holds the entities, or those that
+    ///   do are binary, XML and custom ones.
     static func handles(
         _ request: NSPersistentStoreRequest, _ family: [EntityShape], in context: NSManagedObjectContext
     ) throws -> [StoreHandle] {
         guard let coordinator = context.coordinator else { return [] }
         let handles = try coordinator.handles(of: family, named: request.affectedStores)
-        return handles.filter { $0.custom == nil }
+        let able = handles.filter { $0.custom == nil }
+        if able.isEmpty, !handles.isEmpty {
+            throw error(
+                "Batch requests work on log and in-memory stores, not on binary, XML and custom ones, in which"
+                    + " \(family.first?.name ?? "the entity") is.")
+        }
+        return able
     }
 
     static func shape(named name: String, in context: NSManagedObjectContext) throws -> EntityShape {
