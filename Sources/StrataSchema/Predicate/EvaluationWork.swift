@@ -68,7 +68,7 @@ package final class EvaluationWork {
     /// As ``step(_:)`` after code that may have taken long without taking steps, such as a program's own: asks at once.
     @discardableResult
     @inline(__always)
-    package static func ask() -> Bool { step(Int(stepsPerQuestion)) }
+    package static func ask() -> Bool { step(Int(stepsPerQuestion) + 1) }
 
     private static func goesOn(_ count: Int) -> Bool {
         guard let work = current else {
