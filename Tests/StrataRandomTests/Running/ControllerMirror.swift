@@ -9,6 +9,7 @@ final class ControllerMirror: NSObject, NSFetchedResultsControllerDelegate {
 
     let context: NSManagedObjectContext
     let question: Question
+    private let section: Condition.Path?
     private let controller: NSFetchedResultsController<NSManagedObject>
     private var sections: [Section] = []
     private var sectionChanges: [(type: NSFetchedResultsChangeType, index: Int, name: String)] = []
@@ -22,6 +23,7 @@ final class ControllerMirror: NSObject, NSFetchedResultsControllerDelegate {
     ) throws {
         self.context = context
         self.question = question
+        self.section = section
         controller = NSFetchedResultsController(
             fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: section?.text, cacheName: nil)
         super.init()
@@ -51,7 +53,21 @@ final class ControllerMirror: NSObject, NSFetchedResultsControllerDelegate {
         guard contents.flatMap(\.items) == all else {
             throw Difference("the controller's sections are not its results")
         }
+        try checkNames(contents)
         if let answer, keys(all) != answer { throw Difference("the controller has \(keys(all)), not \(answer)") }
+    }
+
+    /// Every object is in the section of what its path leads to now.
+    private func checkNames(_ contents: [Section]) throws {
+        guard let section else { return }
+        for part in contents {
+            for object in part.items {
+                let name = object.value(forKeyPath: section.text).map { "\($0)" } ?? ""
+                guard name.utf8.elementsEqual(part.name.utf8) else {
+                    throw Difference("the controller has \(keys([object])) in section \(part.name), not \(name)")
+                }
+            }
+        }
     }
 
     private func keys(_ objects: [NSManagedObject]) -> [Int] {
