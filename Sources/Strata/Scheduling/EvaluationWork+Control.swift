@@ -20,9 +20,9 @@ extension EvaluationWork {
         throw control?.error ?? CancellationError()
     }
 
-    /// Asks each so many steps of a loop whose steps are short. To be called with the number of the step.
+    /// Asks once every 256 rounds of a loop whose rounds are short. To be called with the number of the round.
     ///
-    /// - Throws: an error in whose place whoever began the work throws why it was stopped.
+    /// - Throws: an error that ends the loop. Whoever began the work throws the reason in its place (``check(_:)``).
     @inline(__always)
     static func pace(_ number: Int) throws {
         if number & 255 == 255, !ask() { throw CancellationError() }

@@ -149,6 +149,35 @@ import Testing
         }
     }
 
+    /// A scan searches the values of many rows at once, which lie one behind the other: what it finds may reach from
+    /// one into the next.
+    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 720, count: 2))
+    func aSearchOfManyRowsFindsNothingBetweenThem(_ kind: StoreKind, _ seed: UInt64) throws {
+        print("LongTextTests: seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        let store = try TestStore(kind)
+        let context = store.context()
+        let letters = [UInt8(ascii: "a"), UInt8(ascii: "a"), UInt8(ascii: "a"), UInt8(ascii: "b")]
+        func text(_ length: Int) -> [UInt8] { (0..<length).map { _ in letters.randomElement(using: &random)! } }
+        let names = (0..<600).map { _ in text(Int.random(in: 0...12, using: &random)) }
+        try context.performAndWait {
+            for name in names {
+                insert("Employee", context).setValue(String(decoding: name, as: UTF8.self), forKey: "name")
+            }
+            try context.save()
+            for _ in 0..<RandomRuns.operations(60) {
+                let part = text(Int.random(in: 1...15, using: &random))
+                let expected = names.count { Self.contains($0, part) }
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
+                for format in ["name CONTAINS %@", "name CONTAINS[c] %@"] {
+                    request.predicate = NSPredicate(format: format, String(decoding: part, as: UTF8.self))
+                    let found = try context.count(for: request)
+                    #expect(found == expected, "\(request.predicate as Any), seed \(seed)")
+                }
+            }
+        }
+    }
+
     /// Knuth, Morris and Pratt's search.
     private static func contains(_ text: [UInt8], _ pattern: [UInt8]) -> Bool {
         var borders = [0]

@@ -298,13 +298,9 @@ final class ColumnEvaluator {
                 if next < 0 { return }
                 offset += next
                 while Int(offsets[row + 1]) <= offset { row += 1 }
-                // What reaches into the next row's value is no match.
-                if offset + pattern.count <= Int(offsets[row + 1]) {
-                    found.insert(row..<row + 1)
-                    offset = Int(offsets[row + 1])
-                } else {
-                    offset += 1
-                }
+                // What reaches into the next row's value is no match, nor is what begins later in this one.
+                if offset + pattern.count <= Int(offsets[row + 1]) { found.insert(row..<row + 1) }
+                offset = Int(offsets[row + 1])
             }
         }
         for index in 0..<rows.wordCount { rows.words[index] &= found.words[index] }
