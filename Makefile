@@ -180,10 +180,10 @@ mutants: bootstrap ## Break the code in small ways, one at a time, and print wha
 soak: bootstrap ## Sweep a million states, fuzz, kill and look for races; takes hours
 	SWIFT=$(SWIFT) Tests/soak.sh $(ARGS)
 
-# With the HTTP client for buckets and the HTTP server of the page, for which the manifest has to show StrataS3 and
-# StrataInspect. The manual comes from what the command says of itself. Swift's libraries are those of the toolchain:
-# linked in statically, Foundation of Swift 6.3 cannot write property lists, so that imports and backups fail.
-INSTALLED := -c release --traits S3,Inspect $(FLAGS)
+# Swift's libraries are linked in, so that the machine needs none; so are the HTTP client for buckets and the HTTP server
+# of the page, for which the manifest has to show StrataS3 and StrataInspect. The manual comes from what the command says
+# of itself.
+INSTALLED := -c release --static-swift-stdlib --traits S3,Inspect $(FLAGS)
 define build-command
 	env -u STRATA_TESTS $(SWIFT) build $(INSTALLED) --product strata
 	env -u STRATA_TESTS $(SWIFT) build $(INSTALLED) --product generate-manual
@@ -196,10 +196,10 @@ install: bootstrap ## Install the command strata with completions and manual und
 	$(build-command)
 	scripts/install.sh $(command) .build/manual '$(PREFIX)'
 
-# A package has to have Swift's libraries in it.
-deb: ## Make a Debian package of the command in .build/deb; not possible with Swift 6.3
-	@echo 'deb: linked in statically, Foundation of Swift 6.3 cannot write property lists (error 3851): the packaged command could neither import nor back up. Use make install, or scripts/deb.sh with another toolchain' >&2
-	@exit 1
+deb: ## Make a Debian package of the command in .build/deb
+	@scripts/bootstrap.sh deb
+	$(build-command)
+	scripts/deb.sh $(command) .build/manual .build/deb
 
 bench: ## Measure the store beside SQLite, LMDB and the bare disk
 	@scripts/bootstrap.sh sqlite lmdb

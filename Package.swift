@@ -118,7 +118,7 @@ let package = Package(
             swiftSettings: settings),
         // Model files: no part of these may depend on Strata, since the plugin's tool has to build in seconds.
         .target(name: "StrataModelFile", dependencies: ["CStrataSupport"], swiftSettings: settings),
-        .target(name: "StrataModelXML", dependencies: ["StrataModelFile"], swiftSettings: settings),
+        .target(name: "StrataModelXML", dependencies: ["StrataModelFile", "CStrataSupport"], swiftSettings: settings),
         .executableTarget(
             name: "StrataModelTool", dependencies: ["StrataModelFile", "StrataModelXML", "CStrataSupport"],
             swiftSettings: settings),

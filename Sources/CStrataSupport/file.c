@@ -132,6 +132,22 @@ int strata_path_exchange(const char *first, const char *second) {
 #endif
 }
 
+int strata_rename_absent(int directory, const char *source, const char *target) {
+#if defined(__linux__) && defined(SYS_renameat2)
+    // RENAME_NOREPLACE is 1 (linux/fs.h).
+    int result = (int)syscall(SYS_renameat2, directory, source, directory, target, 1u);
+    if (result == 0) {
+        return 0;
+    }
+    return errno == ENOSYS || errno == EINVAL ? -ENOTSUP : -errno;
+#elif defined(RENAME_EXCL)
+    return result_or_error(renameatx_np(directory, source, directory, target, RENAME_EXCL));
+#else
+    (void)directory, (void)source, (void)target;
+    return -ENOTSUP;
+#endif
+}
+
 int64_t strata_path_created(const char *path) {
 #if defined(__linux__) && defined(STATX_BTIME)
     struct statx status;

@@ -112,6 +112,12 @@ public protocol Directory: AnyObject, Sendable {
     /// Renames a file within the directory, replacing the target if it exists (renameat(2)). Durable after ``sync()``.
     func rename(_ source: String, to target: String) throws(Errno)
 
+    /// Renames a file or directory within the directory, unless something has the target's name (renameat2(2) with
+    /// `RENAME_NOREPLACE`). Durable after ``sync()``. Where the system cannot do that in one step, it looks first.
+    ///
+    /// - Throws: `.fileExists` when something has the name.
+    func renameIfAbsent(_ source: String, to target: String) throws(Errno)
+
     /// Removes a name (unlinkat(2)). Durable after ``sync()``.
     func unlink(_ name: String) throws(Errno)
 
@@ -126,6 +132,17 @@ public protocol Directory: AnyObject, Sendable {
 }
 
 extension Directory {
+    /// As ``renameIfAbsent(_:to:)``, in two steps.
+    func renameLooking(_ source: String, to target: String) throws(Errno) {
+        guard try attributes(of: target) == nil else { throw .fileExists }
+        try rename(source, to: target)
+    }
+
+    /// In two steps.
+    public func renameIfAbsent(_ source: String, to target: String) throws(Errno) {
+        try renameLooking(source, to: target)
+    }
+
     /// Opens a file for reading.
     public func open(_ name: String) throws(Errno) -> any File { try open(name, .read) }
 

@@ -59,6 +59,14 @@ final class PosixDirectory: Directory {
         _ = try result(renameat(descriptor, source, descriptor, target))
     }
 
+    func renameIfAbsent(_ source: String, to target: String) throws(Errno) {
+        switch strata_rename_absent(descriptor, source, target) {
+        case 0: return
+        case -ENOTSUP: try renameLooking(source, to: target)
+        case let error: throw Errno(rawValue: -error)
+        }
+    }
+
     func unlink(_ name: String) throws(Errno) {
         _ = try result(unlinkat(descriptor, name, 0))
     }

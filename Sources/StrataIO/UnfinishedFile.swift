@@ -73,7 +73,11 @@ public final class UnfinishedFile {
         case .regular?: if !replacing { throw .fileExists }
         default: throw .invalidArgument
         }
-        try directory.rename(besideName, to: name)
+        if replacing {
+            try directory.rename(besideName, to: name)
+        } else {
+            try directory.renameIfAbsent(besideName, to: name)
+        }
         isInstalled = true
         try? file.close()
         try directory.sync()

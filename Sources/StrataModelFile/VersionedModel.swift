@@ -1,3 +1,4 @@
+internal import CStrataSupport
 import Foundation
 
 /// All versions of a model: what an ".xcdatamodeld" holds, and the ".momd" that is compiled of it.
@@ -44,6 +45,8 @@ public struct VersionedModel: Equatable, Sendable {
         for version in versions {
             files[try version.fileName("mom")] = try CompiledModel.data(of: version.document)
         }
+        // Foundation opens the files.
+        strata_standard_descriptors_occupy()
         do {
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
             let info = VersionInfo(self)

@@ -1,3 +1,4 @@
+internal import CStrataSupport
 import Foundation
 @_exported import StrataModelFile
 
@@ -111,6 +112,8 @@ public enum XcodeModel {
     /// - Throws: ``ModelFileError`` with `unwritable`.
     public static func write(_ document: ModelDocument, to url: URL) throws {
         let data = try data(of: document)
+        // Foundation opens the files.
+        strata_standard_descriptors_occupy()
         do {
             try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
             try data.write(to: url.appendingPathComponent("contents"), options: .atomic)

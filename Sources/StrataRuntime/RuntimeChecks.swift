@@ -16,6 +16,7 @@ package enum RuntimeChecks {
         ("ClassLists", { ClassLists.check() }),
         ("NamedClasses", { NamedClasses.check() }),
         ("ByteTuples", { ByteTuples.check() }),
+        ("BridgedTypes", { BridgedTypes.check() }),
     ]
 
     /// What is not as it is assumed to be, a line for each. Empty with a toolchain that Strata can be used with.

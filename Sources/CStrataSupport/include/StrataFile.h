@@ -29,6 +29,10 @@ int strata_file_is_locked(int fd);
 /// Swaps what two names refer to, in one step. -ENOTSUP where the system or the file system cannot.
 int strata_path_exchange(const char *_Nonnull first, const char *_Nonnull second);
 
+/// Renames within a directory unless the target exists (-EEXIST), in one step. -ENOTSUP where the system or the file
+/// system cannot.
+int strata_rename_absent(int directory, const char *_Nonnull source, const char *_Nonnull target);
+
 /// When what a path refers to was created, in nanoseconds since 1970; 0 when the file system does not say.
 int64_t strata_path_created(const char *_Nonnull path);
 

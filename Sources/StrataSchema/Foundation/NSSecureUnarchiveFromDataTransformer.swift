@@ -24,7 +24,9 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Se
     /// Foundation cannot archive: `NSDecimalNumber`, and collections that nest deeper than 64.
     open override func reverseTransformedValue(_ value: Any?) -> Any? {
         guard let value = value.flatMap(content.archivable) else { return nil }
-        return try? NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
+        let data = try? NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
+        // Foundation says nothing when it cannot write the archive's property list.
+        return data?.isEmpty == false ? data : nil
     }
 
     private var content: SecureArchiveContent { SecureArchiveContent(Self.allowedTopLevelClasses) }

@@ -120,10 +120,8 @@ private struct UnfinishedPlace {
     /// Gives the directory its name. Durable once the one above has been flushed.
     func install(_ own: any Directory) throws(Errno) {
         try own.sync()
-        // Last: it may have become something else meanwhile.
-        guard try parent.attributes(of: name) == nil else { throw .fileExists }
         guard try isInPlace(own) else { throw .staleNFSFileHandle }
-        try parent.rename(besideName, to: name)
+        try parent.renameIfAbsent(besideName, to: name)
     }
 
     /// Removes what somebody who died has left.

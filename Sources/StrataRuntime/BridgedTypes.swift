@@ -1,0 +1,32 @@
+import Foundation
+
+/// Foundation's types for values, as those that take an `Any` turn them into objects: what writes property lists and
+/// archives.
+///
+/// Assumes: such a type has a conformance to `_ObjectiveCBridgeable`, which is found at run time. A program that is linked
+/// statically (`-static-stdlib`) has only those of Foundation's object files that something refers to. Nothing refers to
+/// the file of a type's conformance, so that a list was an opaque object: property lists could not be written (error
+/// 3851), and archives were empty. Here is something that refers to them.
+/// If that were wrong: ``check()`` says so; a statically linked program throws when it writes metadata.
+package enum BridgedTypes {
+    /// As existentials, since those refer to the conformances whatever the optimiser knows.
+    private static let values: [any _ObjectiveCBridgeable] = [
+        [String](), [String: Int](), Set<String>(), "", Data(), Date(), URL(fileURLWithPath: "/"), UUID(), Decimal(),
+        IndexPath(), IndexSet(), CharacterSet(), DateComponents(), DateInterval(), URLComponents(),
+        URLQueryItem(name: "", value: nil), PersonNameComponents(), Locale(identifier: ""), TimeZone.current,
+        Calendar(identifier: .gregorian), 0, 0.0, false,
+    ]
+
+    static func check() -> String? {
+        for value in values where !(value._bridgeToObjectiveC() is NSObject) {
+            return "Foundation has no object for a value of \(type(of: value))"
+        }
+        let list = try? PropertyListSerialization.data(
+            fromPropertyList: ["": [Date(), Data(), 0] as [Any]], format: .binary, options: 0)
+        guard list?.isEmpty == false else { return "Foundation writes no property lists" }
+        let archive = try? NSKeyedArchiver.archivedData(
+            withRootObject: [Date(), Data(), 0] as [Any], requiringSecureCoding: true)
+        guard archive?.isEmpty == false else { return "Foundation writes no archives" }
+        return nil
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Testing
+
+/// A program that is linked statically has of Foundation what somebody refers to. `BridgedTypes` refers to what property
+/// lists and archives need.
+@Suite struct StaticLinkingTests {
+    private static let isSupported: Bool = {
+        guard let result = try? run(["swiftc", "-print-target-info", "-static-stdlib"]), result.code == 0 else {
+            return false
+        }
+        let names = result.output.components(separatedBy: "\"").filter { $0.hasSuffix("/swift_static") }
+        return names.contains { FileManager.default.fileExists(atPath: $0 + "/linux/libFoundation.a") }
+    }()
+
+    /// The program writes what it was asked to as archive and as property list; the lengths are those of a program that
+    /// is linked with shared libraries.
+    @Test(.enabled(if: isSupported, "the toolchain has no static libraries"), arguments: ["-Onone", "-O"])
+    func propertyListsAndArchivesAreWritten(_ optimisation: String) throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let main = directory.appendingPathComponent("main.swift")
+        try Data(Self.program.utf8).write(to: main)
+        let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../../Sources/StrataRuntime/BridgedTypes.swift").standardizedFileURL
+        var outputs: [String] = []
+        for linking in [["-static-stdlib"], []] {
+            let program = directory.appendingPathComponent("program-\(linking.count)").path
+            let build = try run(
+                ["swiftc", "-wmo", optimisation, "-package-name", "it", main.path, source.path, "-o", program] + linking)
+            try #require(build.code == 0, "\(build.output)")
+            let result = try run([program])
+            #expect(result.code == 0, "\(result.output)")
+            outputs.append(result.output)
+        }
+        #expect(outputs[0] == outputs[1])
+        #expect(outputs[0].hasSuffix("true\n"))
+    }
+
+    private static let program = #"""
+        import Foundation
+
+        let value: [Any] = ["a", 1, 0.5, true, Date(timeIntervalSince1970: 0), Data([1, 2, 3]), ["b": [UUID().uuidString]]]
+        for format in [PropertyListSerialization.PropertyListFormat.binary, .xml] {
+            print(try PropertyListSerialization.data(fromPropertyList: value, format: format, options: 0).count)
+        }
+        let archived: [Any] = value + [Set(["c"]), URL(string: "http://d")!, UUID(), IndexPath(index: 1)]
+        let archive = try NSKeyedArchiver.archivedData(withRootObject: archived, requiringSecureCoding: true)
+        print(archive.count)
+        let list = try PropertyListSerialization.propertyList(from: archive, format: nil) as? [String: Any]
+        print((list?["$objects"] as? [Any])?.count as Any)
+        let read = try NSKeyedUnarchiver.unarchivedObject(
+            ofClasses: [
+                NSArray.self, NSString.self, NSNumber.self, NSDate.self, NSData.self, NSDictionary.self, NSSet.self,
+                NSURL.self, NSUUID.self, NSIndexPath.self,
+            ], from: archive)
+        print((read as? [Any])?.count == archived.count)
+        // The program would lose what nothing refers to.
+        print(BridgedTypes.check() == nil)
+        """#
+}
+
+private struct Ended {
+    var code: Int32
+    /// What was written to either stream.
+    var output: String
+}
+
+private func run(_ arguments: [String]) throws -> Ended {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = arguments
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = pipe
+    try process.run()
+    let data = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return Ended(code: process.terminationStatus, output: String(decoding: data, as: UTF8.self))
+}
