@@ -27,7 +27,8 @@ import Testing
         for linking in [["-static-stdlib"], []] {
             let program = directory.appendingPathComponent("program-\(linking.count)").path
             let build = try run(
-                ["swiftc", "-wmo", optimisation, "-package-name", "it", main.path, source.path, "-o", program] + linking)
+                ["swiftc", "-wmo", optimisation, "-package-name", "it", main.path, source.path, "-o", program] + linking
+            )
             try #require(build.code == 0, "\(build.output)")
             let result = try run([program])
             #expect(result.code == 0, "\(result.output)")
