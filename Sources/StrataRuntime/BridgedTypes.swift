@@ -10,12 +10,15 @@ import Foundation
 /// If that were wrong: ``check()`` says so; a statically linked program throws when it writes metadata.
 package enum BridgedTypes {
     /// As existentials, since those refer to the conformances whatever the optimiser knows.
-    private static let values: [any _ObjectiveCBridgeable] = [
-        [String](), [String: Int](), Set<String>(), "", Data(), Date(), URL(fileURLWithPath: "/"), UUID(), Decimal(),
-        IndexPath(), IndexSet(), CharacterSet(), DateComponents(), DateInterval(), URLComponents(),
-        URLQueryItem(name: "", value: nil), PersonNameComponents(), Locale(identifier: ""), TimeZone.current,
-        Calendar(identifier: .gregorian), 0, 0.0, false,
-    ]
+    private static var values: [any _ObjectiveCBridgeable] {
+        [
+            [String](), [String: Int](), Set<String>(), "", Data(), Date(), URL(fileURLWithPath: "/"), UUID(),
+            Decimal(),
+            IndexPath(), IndexSet(), CharacterSet(), DateComponents(), DateInterval(), URLComponents(),
+            URLQueryItem(name: "", value: nil), PersonNameComponents(), Locale(identifier: ""), TimeZone.current,
+            Calendar(identifier: .gregorian), 0, 0.0, false,
+        ]
+    }
 
     static func check() -> String? {
         for value in values where !(value._bridgeToObjectiveC() is NSObject) {
