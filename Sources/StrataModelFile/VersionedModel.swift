@@ -1,4 +1,4 @@
-internal import CStrataSupport
+import CStrataSupport
 import Foundation
 
 /// All versions of a model: what an ".xcdatamodeld" holds, and the ".momd" that is compiled of it.

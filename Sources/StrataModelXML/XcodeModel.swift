@@ -1,4 +1,4 @@
-internal import CStrataSupport
+import CStrataSupport
 import Foundation
 @_exported import StrataModelFile
 
