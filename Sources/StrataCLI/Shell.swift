@@ -2,6 +2,8 @@ import ArgumentParser
 import Foundation
 import Strata
 import StrataBrowsing
+import StrataIO
+import SystemPackage
 
 #if canImport(Glibc)
 import Glibc
@@ -111,32 +113,55 @@ struct Shell: ParsableCommand {
 /// The lines of earlier sessions, in a file that only the user may read.
 private final class ShellHistory {
     private(set) var lines: [String] = []
-    private let url: URL?
+    /// Nil for what is no file of such lines: it stays as it is.
+    private let path: FilePath?
     private static let maximum = 1_000
+    private static let maximumByteCount = Int64(1 << 20)
 
     init() {
-        let environment = ProcessInfo.processInfo.environment
-        if let path = environment["STRATA_HISTORY"] {
-            url = path.isEmpty ? nil : URL(fileURLWithPath: path)
-        } else {
-            let home = URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true)
-            let state = environment["XDG_STATE_HOME"].map { URL(fileURLWithPath: $0, isDirectory: true) }
-            url = (state ?? home.appendingPathComponent(".local/state")).appendingPathComponent("strata/history")
+        guard let path = Self.path else {
+            self.path = nil
+            return
         }
-        guard let url, let text = try? String(contentsOf: url, encoding: .utf8) else { return }
-        lines = text.split(separator: "\n").suffix(Self.maximum).map(String.init)
+        do {
+            let file = try PosixFileSystem().open(path, .read)
+            defer { try? file.close() }
+            let count = try file.byteCount()
+            guard count <= Self.maximumByteCount else { throw Errno.fileTooLarge }
+            var bytes = [UInt8](repeating: 0, count: Int(count))
+            guard try bytes.withUnsafeMutableBytes({ try file.readAll(into: $0, at: 0) }),
+                let text = String(validating: bytes, as: UTF8.self)
+            else { throw Errno.invalidArgument }
+            lines = text.split(separator: "\n").suffix(Self.maximum).map(String.init)
+            self.path = path
+        } catch Errno.noSuchFileOrDirectory {
+            self.path = path
+        } catch {
+            self.path = nil
+        }
     }
 
-    /// What cannot be kept is not worth a message.
+    private static var path: FilePath? {
+        let environment = ProcessInfo.processInfo.environment
+        if let path = environment["STRATA_HISTORY"] {
+            return path.isEmpty ? nil : FilePath(URL(fileURLWithPath: path).path)
+        }
+        let state =
+            environment["XDG_STATE_HOME"].flatMap { $0.isEmpty ? nil : URL(fileURLWithPath: $0, isDirectory: true) }
+            ?? URL(fileURLWithPath: NSHomeDirectory(), isDirectory: true).appendingPathComponent(".local/state")
+        return FilePath(state.appendingPathComponent("strata/history").path)
+    }
+
+    /// What cannot be kept is not worth a message: another shell may be writing its own lines just now.
     func append(_ line: String) {
-        guard let url, line != lines.last else { return }
+        guard let path, line != lines.last else { return }
         lines = (lines + [line]).suffix(Self.maximum)
-        let directory = url.deletingLastPathComponent()
         try? FileManager.default.createDirectory(
-            at: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let descriptor = open(url.path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { return }
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        try? handle.write(contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
+            atPath: path.removingLastComponent().string, withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        guard let file = try? UnfinishedFile(for: path) else { return }
+        let text = Array((lines.joined(separator: "\n") + "\n").utf8)
+        guard (try? text.withUnsafeBytes { try file.append($0) }) != nil else { return }
+        try? file.install(replacing: true)
     }
 }

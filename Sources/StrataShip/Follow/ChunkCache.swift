@@ -71,28 +71,26 @@ final class ChunkCache: Sendable {
     fileprivate static let memoryChunks = 32
 
     let budgetBytes: Int
-    private let directory: FilePath
-    private let fileSystem: any FileSystem
+    /// Kept open: another directory at its path is not touched.
+    private let directory: any Directory
     private let state = Mutex(State())
 
     /// Makes the directory if it is missing, and finds what is in it.
     ///
     /// - Throws: `.local` if that cannot be done.
-    init(_ directory: FilePath, in fileSystem: any FileSystem, budgetBytes: Int) throws(ShipError) {
-        self.directory = directory
-        self.fileSystem = fileSystem
+    init(_ path: FilePath, in fileSystem: any FileSystem, budgetBytes: Int) throws(ShipError) {
         self.budgetBytes = budgetBytes
         do throws(Errno) {
-            if try fileSystem.attributes(directory) == nil { try fileSystem.createDirectory(directory) }
-            for name in try fileSystem.list(directory) {
-                guard let key = Key(fileName: name),
-                    let found = try fileSystem.attributes(directory.appending(name)),
-                    found.byteCount >= Int64(Self.headerBytes)
+            if try fileSystem.attributes(path) == nil { try fileSystem.createDirectory(path) }
+            directory = try fileSystem.openDirectory(try fileSystem.resolve(path))
+            for name in try directory.list() {
+                guard let key = Key(fileName: name), let found = try directory.attributes(of: name),
+                    found.kind == .regular, found.byteCount >= Int64(Self.headerBytes)
                 else { continue }
                 state.withLock { $0.add(key, Int(found.byteCount)) }
             }
         } catch {
-            throw ShipError(.local, "the cache \(directory) cannot be used: \(error)")
+            throw ShipError(.local, "the cache \(path) cannot be used: \(error)")
         }
         evict()
     }
@@ -149,8 +147,8 @@ final class ChunkCache: Sendable {
             defer { state = State() }
             return Array(state.entries.keys)
         }
-        for key in keys { try? fileSystem.unlink(directory.appending(key.fileName)) }
-        try? fileSystem.unlink(directory.appending(Self.catalogName))
+        for key in keys { try? directory.unlink(key.fileName) }
+        try? directory.unlink(Self.catalogName)
     }
 
     // MARK: Files
@@ -187,28 +185,28 @@ final class ChunkCache: Sendable {
 
     private func remove(_ key: Key) {
         state.withLock { $0.drop(key) }
-        try? fileSystem.unlink(directory.appending(key.fileName))
+        try? directory.unlink(key.fileName)
     }
 
     /// Not flushed: what does not survive a crash is fetched again.
     @discardableResult
     private func replace(_ name: String, _ bytes: [UInt8]) -> Bool {
-        let new = directory.appending(name + ".new")
+        let new = name + ".new"
         do throws(Errno) {
-            let file = try fileSystem.open(new, .createIfMissing)
+            let file = try directory.open(new, .createIfMissing)
             defer { try? file.close() }
             try file.truncate(to: 0)
             try bytes.withBytes { bytes throws(Errno) in try file.writeAll([bytes], at: 0) }
-            try fileSystem.rename(new, to: directory.appending(name))
+            try directory.rename(new, to: name)
             return true
         } catch {
-            try? fileSystem.unlink(new)
+            try? directory.unlink(new)
             return false
         }
     }
 
     private func read(_ name: String) -> [UInt8]? {
-        guard let file = try? fileSystem.open(directory.appending(name), .read) else { return nil }
+        guard let file = try? directory.open(name, .read) else { return nil }
         defer { try? file.close() }
         guard let count = try? file.byteCount(), count < 1 << 30 else { return nil }
         var bytes = [UInt8](repeating: 0, count: Int(count))
@@ -218,7 +216,7 @@ final class ChunkCache: Sendable {
 
     private func evict() {
         while let key = state.withLock({ $0.victim(budgetBytes) }) {
-            try? fileSystem.unlink(directory.appending(key.fileName))
+            try? directory.unlink(key.fileName)
         }
     }
 }

@@ -148,8 +148,10 @@ private final class RestoreWork: Sendable {
     }
 
     func make(_ copy: FilePath, _ finishing: (LogStore, FilePath) throws -> Void) throws {
+        let files: RestoredFiles
         do throws(Errno) {
             try fileSystem.createDirectory(copy)
+            files = RestoredFiles(directory: try fileSystem.openDirectory(copy), path: copy)
         } catch {
             throw ShipError(.local, "could not create \(copy): \(error)")
         }
@@ -160,7 +162,7 @@ private final class RestoreWork: Sendable {
             var finder = RestorePointFinder(log, objects)
             return try await finder.find(options.target)
         }
-        try fetch(point, copy)
+        try fetch(point, files)
         if options.takesOver {
             var ship = ShipOptions()
             ship.onlyWriter = options.onlyWriter
@@ -173,22 +175,22 @@ private final class RestoreWork: Sendable {
                     return try await finder.find(options.target)
                 }
             }
-            try fetch(point, copy)
+            try fetch(point, files)
         }
         state.withLock { $0.plan = point.plan }
         try check(point, copy, finishing)
     }
 
     /// Fetches what is not there yet, and removes what is not needed any more.
-    private func fetch(_ point: RestorePoint, _ copy: FilePath) throws {
+    private func fetch(_ point: RestorePoint, _ files: RestoredFiles) throws {
         let done = state.withLock { $0.done }
         let needed = Set(point.pieces.map(\.segment.number))
         for segment in done.keys where !needed.contains(segment) {
-            try remove(copy.appending(LogStore.segmentFileName(segment)))
+            try files.remove(LogStore.segmentFileName(segment))
             state.withLock { $0.done[segment] = nil }
         }
         let missing = point.pieces.filter { done[$0.segment.number] != $0.byteCount }
-        let (objects, fileSystem, options) = (objects, fileSystem, options)
+        let (objects, options) = (objects, options)
         let total = point.plan.bytes
         let note = { @Sendable (bytes: Int64) in
             let arrived = self.state.withLock { state in
@@ -214,8 +216,7 @@ private final class RestoreWork: Sendable {
                                     "segment \(piece.segment.number) has \(bytes.count) bytes and should have "
                                         + "\(piece.byteCount)")
                             }
-                            let path = copy.appending(LogStore.segmentFileName(piece.segment.number))
-                            try Self.write(bytes, path, fileSystem)
+                            try files.write(bytes, LogStore.segmentFileName(piece.segment.number))
                         }
                     }
                     for _ in 0..<min(max(options.concurrency, 1), 64) { add() }
@@ -231,7 +232,7 @@ private final class RestoreWork: Sendable {
             for piece in missing { state.done[piece.segment.number] = piece.byteCount }
         }
         guard let checkpoint = point.checkpoint, state.withLock({ $0.checkpoint }) != checkpoint.number else { return }
-        if let before = state.withLock({ $0.checkpoint }) { try remove(copy.appending(Self.name(before))) }
+        if let before = state.withLock({ $0.checkpoint }) { try files.remove(Self.name(before)) }
         let payload = try wait { () async throws(ShipError) in
             // One that is gone only makes the store open more slowly.
             do throws(ShipError) {
@@ -242,37 +243,12 @@ private final class RestoreWork: Sendable {
             }
         }
         guard let payload else { return }
-        try Self.write(payload, copy.appending(Self.name(checkpoint.number)), fileSystem)
+        try files.write(payload, Self.name(checkpoint.number))
         state.withLock { $0.checkpoint = checkpoint.number }
         note(checkpoint.byteCount)
     }
 
     private static func name(_ checkpoint: UInt32) -> String { ShipKey.hex(checkpoint) + ".chk" }
-
-    private func remove(_ path: FilePath) throws(ShipError) {
-        do throws(Errno) {
-            try fileSystem.unlink(path)
-        } catch {
-            throw ShipError(.local, "could not remove \(path): \(error)")
-        }
-    }
-
-    private static func write(
-        _ bytes: [UInt8], _ path: FilePath, _ fileSystem: any FileSystem
-    ) throws(ShipError) {
-        do throws(Errno) {
-            let file = try fileSystem.open(path, .createIfMissing)
-            defer { try? file.close() }
-            try file.truncate(to: 0)
-            try bytes.withBytes { bytes throws(Errno) in try file.writeAll([bytes], at: 0) }
-            try file.sync()
-        } catch {
-            let remedy = error == .noSpace ? ". Make room and try again: nothing was left behind" : ""
-            throw ShipError(
-                .local, "could not write \(path): \(error)\(remedy)",
-                storeError: StoreError(.io, "could not write", errno: error, path: path.string))
-        }
-    }
 
     /// Whether a shipper of the store at a path goes on in the bucket, or does not. Called when the store is complete.
     func writeSlot(besideStoreAt path: FilePath) throws {
