@@ -85,6 +85,7 @@ extension Question {
 
     var namesDerived: Bool {
         condition?.namesDerived ?? false || (orders ?? []).contains { $0.path.attribute.counts != nil }
+            || (table?.paths ?? []).contains { $0.attribute.counts != nil }
     }
 
     var isLocal: Bool { condition?.isLocal ?? true && (orders ?? []).allSatisfy { $0.path.steps.isEmpty } }
@@ -93,5 +94,6 @@ extension Question {
         guard let number = model.number(entity) else { return false }
         return condition?.isAbout(model, number) ?? true
             && (orders ?? []).allSatisfy { $0.path.isIn(model, number) }
+            && (table?.paths ?? []).allSatisfy { $0.isIn(model, number) }
     }
 }

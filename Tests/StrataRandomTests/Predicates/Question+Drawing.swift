@@ -21,6 +21,37 @@ extension Question {
         }
     }
 
+    /// A question that may ask for dictionaries: for contexts without changes, which dictionaries do not show.
+    static func ofStored(_ world: World, _ random: inout SeededGenerator) -> Question {
+        var question = Question(drawnFor: world, &random)
+        guard !question.countsOnly, random.chance(0.5), let number = world.model.number(question.entity) else {
+            return question
+        }
+        let drawing = ConditionDrawing(world)
+        func paths(_ count: Int, where isWanted: (Kind) -> Bool) -> [Condition.Path] {
+            (0..<count).map { _ in drawing.path(number, &random, where: isWanted) }
+        }
+        var table = Table(columns: paths(1 + random.below(3), where: \.isComparable))
+        switch random.below(3) {
+        case 0: break
+        case 1: table.isDistinct = true
+        default:
+            // A not-a-number is no value to group by.
+            table.columns = paths(random.below(3), where: { $0.isComparable && $0 != .double && $0 != .float })
+            table.aggregates = (0..<1 + random.below(3)).map { _ in
+                let function = Table.Function.allCases.randomElement(using: &random) ?? .count
+                return Table.Aggregate(function: function, path: paths(1, where: function.takes)[0])
+            }
+        }
+        table.dropDuplicates()
+        if table.isDistinct || !table.aggregates.isEmpty {
+            question.orders = nil
+            (question.limit, question.offset) = (0, 0)
+        }
+        question.table = table
+        return question
+    }
+
     /// A question for a results controller, and by what its results come in sections.
     static func followed(
         drawnFor world: World, _ random: inout SeededGenerator

@@ -13,6 +13,8 @@ struct Question {
     var limit = 0
     var offset = 0
     var countsOnly = false
+    /// Asks for dictionaries in place of objects.
+    var table: Table?
 
     /// The keys of what is found, in order.
     func answer(_ world: World) -> [Int] {

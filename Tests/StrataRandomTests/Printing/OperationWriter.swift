@@ -138,7 +138,8 @@ struct OperationWriter {
     }
 
     private func request(_ question: Question, _ isNew: Bool) -> [String] {
-        var lines = ["let request = NSFetchRequest<NSManagedObject>(entityName: \"\(question.entity)\")"]
+        let type = question.table == nil ? "NSManagedObject" : "NSDictionary"
+        var lines = ["let request = NSFetchRequest<\(type)>(entityName: \"\(question.entity)\")"]
         if !question.withSubentities { lines.append("request.includesSubentities = false") }
         if question.limit > 0 { lines.append("request.fetchLimit = \(question.limit)") }
         if question.offset > 0 { lines.append("request.fetchOffset = \(question.offset)") }
@@ -189,6 +190,13 @@ struct OperationWriter {
     private func ask(_ question: Question, _ isNew: Bool) -> [String] {
         var lines = ["do {"] + request(question, isNew)
         let answer = question.answer(isNew ? oracle.stored : oracle.view)
+        if let table = question.table {
+            let rows = table.answer(answer, isNew ? oracle.stored : oracle.view)
+            return lines + table.lines + [
+                "try context.performAndWait {", "    for row in try context.fetch(request) { print(row) }",
+                "    print(\"should be \(rows.count):\", \(Value.literal("\(rows.prefix(60))")))", "}", "}",
+            ]
+        }
         lines.append("try context.performAndWait {")
         lines.append(
             question.countsOnly

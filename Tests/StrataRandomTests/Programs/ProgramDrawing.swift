@@ -122,7 +122,7 @@ struct ProgramDrawing {
         case .forget: return .forget
         case .compare: return .compare
         case .ask: return .ask(Question(drawnFor: oracle.view, &random), inNewContext: false)
-        case .askStore: return .ask(Question(drawnFor: oracle.stored, &random), inNewContext: true)
+        case .askStore: return .ask(.ofStored(oracle.stored, &random), inNewContext: true)
         case .follow:
             let (question, section) = Question.followed(drawnFor: oracle.view, &random)
             followed = ([section].compactMap(\.self) + (question.orders ?? []).map(\.path), question.entity)
@@ -136,7 +136,7 @@ struct ProgramDrawing {
         case .erase: return erase()
         case .diverge: return diverge()
         case .pin: return .pin
-        case .askPinned: return oracle.pinned.map { .askPinned(Question(drawnFor: $0, &random)) }
+        case .askPinned: return oracle.pinned.map { .askPinned(.ofStored($0, &random)) }
         case .history: return .checkHistory
         case .undo: return .undo
         case .redo: return .redo
@@ -145,7 +145,7 @@ struct ProgramDrawing {
         case .follower:
             guard program.hasFollower else { return nil }
             return random.chance(0.3)
-                ? .compareFollower : .askFollower(Question(drawnFor: oracle.stored, &random))
+                ? .compareFollower : .askFollower(.ofStored(oracle.stored, &random))
         case .disturb: return disturb()
         }
     }

@@ -104,6 +104,7 @@ extension Run {
 
     func ask(_ question: Question, _ context: NSManagedObjectContext, _ world: World) throws {
         try context.performAndWait {
+            if let table = question.table { return try ask(table, question, context, world) }
             let request = try self.request(question, context)
             let answer = question.answer(world)
             if question.countsOnly {
@@ -122,6 +123,34 @@ extension Run {
         }
     }
 
+    private func ask(
+        _ table: Table, _ question: Question, _ context: NSManagedObjectContext, _ world: World
+    ) throws {
+        let request = NSFetchRequest<NSDictionary>(entityName: question.entity)
+        complete(request, question, context)
+        table.complete(request)
+        var found = try context.fetch(request).map { row in
+            try table.names.map { name, kind in
+                guard let value = Value(row[name], kind) else {
+                    throw Difference("\(name) is \(row[name].map { "\($0)" } ?? "nothing"), no \(kind)")
+                }
+                return "\(name) = \(value)"
+            }.joined(separator: ", ")
+        }
+        var wanted = table.answer(question.answer(world), world).map { row in
+            zip(table.names, row).map { "\($0.name) = \($1)" }.joined(separator: ", ")
+        }
+        if question.orders == nil {
+            found.sort()
+            wanted.sort()
+        }
+        guard found != wanted else { return }
+        let (extra, missing) = (found.filter { !wanted.contains($0) }, wanted.filter { !found.contains($0) })
+        throw Difference(
+            "dictionaries of \(table): \(found.count), not \(wanted.count); more: \(extra.prefix(3)), less: "
+                + "\(missing.prefix(3))")
+    }
+
     private static func text(_ keys: [Int]) -> String {
         keys.count > 40 ? "\(keys.prefix(40)) and so on, \(keys.count)" : "\(keys)"
     }
@@ -130,6 +159,13 @@ extension Run {
         _ question: Question, _ context: NSManagedObjectContext
     ) throws -> NSFetchRequest<NSManagedObject> {
         let request = NSFetchRequest<NSManagedObject>(entityName: question.entity)
+        complete(request, question, context)
+        return request
+    }
+
+    private func complete<Result: NSFetchRequestResult>(
+        _ request: NSFetchRequest<Result>, _ question: Question, _ context: NSManagedObjectContext
+    ) {
         request.includesSubentities = question.withSubentities
         request.fetchLimit = question.limit
         request.fetchOffset = question.offset
@@ -139,7 +175,6 @@ extension Run {
                 orders.map { NSSortDescriptor(key: $0.path.text, ascending: $0.isAscending) }
                 + [NSSortDescriptor(key: RandomModel.key.name, ascending: true)]
         }
-        return request
     }
 
     func predicate(_ condition: Condition, _ context: NSManagedObjectContext) -> NSPredicate {
