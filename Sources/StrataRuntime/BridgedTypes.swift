@@ -3,10 +3,10 @@ import Foundation
 /// Foundation's types for values, as those that take an `Any` turn them into objects: what writes property lists and
 /// archives.
 ///
-/// Assumes: such a type has a conformance to `_ObjectiveCBridgeable`, which is found at run time. A program that is linked
-/// statically (`-static-stdlib`) has only those of Foundation's object files that something refers to. Nothing refers to
-/// the file of a type's conformance, so that a list was an opaque object: property lists could not be written (error
-/// 3851), and archives were empty. Here is something that refers to them.
+/// Assumes: such a type has a conformance to `_ObjectiveCBridgeable`, which is found at run time. A program that is
+/// linked statically (`-static-stdlib`) has only those of Foundation's object files to which something refers. Nothing
+/// refers to the file of a type's conformance, so that a list was an opaque object: property lists could not be written
+/// (error 3851), and archives were empty. Here is something that refers to them.
 /// If that were wrong: ``check()`` says so; a statically linked program throws when it writes metadata.
 package enum BridgedTypes {
     /// As existentials, since those refer to the conformances whatever the optimiser knows.

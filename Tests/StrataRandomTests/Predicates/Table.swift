@@ -52,10 +52,11 @@ struct Table {
         let rows = keys.map { key in columns.map { $0.value(key, world) } }
         guard isDistinct || !aggregates.isEmpty else { return rows }
         // Without columns there is one group, also of nothing.
-        var (order, groups) = ([String](), [String: [Int]]())
-        if columns.isEmpty { (order, groups) = ([""], ["": []]) }
+        var (order, groups) = ([[UInt8]](), [[UInt8]: [Int]]())
+        if columns.isEmpty { (order, groups) = ([[]], [[]: []]) }
         for (index, row) in rows.enumerated() {
-            let name = row.map { "\($0)" }.joined(separator: "|")
+            // As bytes: texts that Unicode calls equivalent are different values.
+            let name = Array(row.map { "\($0)" }.joined(separator: "|").utf8)
             if groups[name] == nil { order.append(name) }
             groups[name, default: []].append(index)
         }

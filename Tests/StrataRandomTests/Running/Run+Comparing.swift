@@ -129,26 +129,30 @@ extension Run {
         let request = NSFetchRequest<NSDictionary>(entityName: question.entity)
         complete(request, question, context)
         table.complete(request)
+        // As bytes: texts that Unicode calls equivalent are different values.
+        func bytes(_ row: [Value]) -> [UInt8] {
+            Array(zip(table.names, row).map { "\($0.name) = \($1)" }.joined(separator: ", ").utf8)
+        }
         var found = try context.fetch(request).map { row in
-            try table.names.map { name, kind in
-                guard let value = Value(row[name], kind) else {
-                    throw Difference("\(name) is \(row[name].map { "\($0)" } ?? "nothing"), no \(kind)")
-                }
-                return "\(name) = \(value)"
-            }.joined(separator: ", ")
+            bytes(
+                try table.names.map { name, kind in
+                    guard let value = Value(row[name], kind) else {
+                        throw Difference("\(name) is \(row[name].map { "\($0)" } ?? "nothing"), no \(kind)")
+                    }
+                    return value
+                })
         }
-        var wanted = table.answer(question.answer(world), world).map { row in
-            zip(table.names, row).map { "\($0.name) = \($1)" }.joined(separator: ", ")
-        }
+        var wanted = table.answer(question.answer(world), world).map(bytes)
         if question.orders == nil {
-            found.sort()
-            wanted.sort()
+            found.sort { $0.lexicographicallyPrecedes($1) }
+            wanted.sort { $0.lexicographicallyPrecedes($1) }
         }
         guard found != wanted else { return }
-        let (extra, missing) = (found.filter { !wanted.contains($0) }, wanted.filter { !found.contains($0) })
+        func text(_ rows: [[UInt8]]) -> [String] { rows.prefix(3).map { String(decoding: $0, as: UTF8.self) } }
         throw Difference(
-            "dictionaries of \(table): \(found.count), not \(wanted.count); more: \(extra.prefix(3)), less: "
-                + "\(missing.prefix(3))")
+            "dictionaries of \(table): \(found.count), not \(wanted.count); more: "
+                + "\(text(found.filter { !wanted.contains($0) })), less: "
+                + "\(text(wanted.filter { !found.contains($0) }))")
     }
 
     private static func text(_ keys: [Int]) -> String {

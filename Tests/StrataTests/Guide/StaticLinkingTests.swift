@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// A program that is linked statically has of Foundation what somebody refers to. `BridgedTypes` refers to what property
-/// lists and archives need.
+/// A program that is linked statically has of Foundation only that to which something refers. `BridgedTypes` refers to
+/// what property lists and archives need.
 @Suite struct StaticLinkingTests {
     private static let isSupported: Bool = {
         guard let result = try? run(["swiftc", "-print-target-info", "-static-stdlib"]), result.code == 0 else {
