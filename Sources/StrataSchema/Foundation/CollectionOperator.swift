@@ -66,7 +66,7 @@ package enum CollectionOperator {
 
     /// Values without repetitions, in order of first appearance.
     static func distinct(_ values: [Any]) -> [Any] {
-        var seen: Set<Operand.Key> = []
-        return values.filter { seen.insert(Operand.Key(Operand($0))).inserted }
+        var seen: Set<Operand.DistinctKey> = []
+        return values.filter { seen.insert(Operand.DistinctKey(Operand($0))).inserted }
     }
 }

@@ -69,12 +69,12 @@ extension NSExpression {
         guard let left = Operand(left).members else { return nil }
         let rightMembers = Operand(right).members ?? []
         guard EvaluationWork.step(left.count + rightMembers.count) else { return nil }
-        let right = Set(rightMembers.map { Operand.Key(Operand($0)) })
+        let right = Set(rightMembers.map { Operand.DistinctKey(Operand($0)) })
         let values: [Any?] =
             switch type {
             case .unionSet: left + rightMembers
-            case .intersectSet: left.filter { right.contains(Operand.Key(Operand($0))) }
-            default: left.filter { !right.contains(Operand.Key(Operand($0))) }
+            case .intersectSet: left.filter { right.contains(Operand.DistinctKey(Operand($0))) }
+            default: left.filter { !right.contains(Operand.DistinctKey(Operand($0))) }
             }
         return AnyElements.set(of: CollectionOperator.distinct(values.compactMap { $0 }))
     }

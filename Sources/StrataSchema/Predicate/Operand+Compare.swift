@@ -105,6 +105,31 @@ extension Operand {
         package func hash(into hasher: inout Hasher) { operand.hash(into: &hasher) }
     }
 
+    /// An operand as one of several distinct values, or as what rows are grouped by: all that is no number is one value,
+    /// though it equals nothing in a comparison.
+    package struct DistinctKey: Hashable {
+        let operand: Operand
+
+        package init(_ operand: Operand) { self.operand = operand }
+
+        package static func == (left: DistinctKey, right: DistinctKey) -> Bool {
+            left.operand.equals(right.operand) || left.operand.isNaN && right.operand.isNaN
+        }
+
+        package func hash(into hasher: inout Hasher) {
+            // Not-a-numbers have different bits.
+            if operand.isNaN { hasher.combine(Double.nan) } else { operand.hash(into: &hasher) }
+        }
+    }
+
+    private var isNaN: Bool {
+        switch self {
+        case .double(let value), .date(let value): value.isNaN
+        case .decimal(let value): value.isNaN
+        default: false
+        }
+    }
+
     func hash(into hasher: inout Hasher) {
         switch self {
         case .null: hasher.combine(0)

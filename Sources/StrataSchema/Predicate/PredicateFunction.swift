@@ -141,10 +141,10 @@ package enum PredicateFunction {
 
     /// The most frequent values, in the order of a store.
     private static func mode(_ values: [Any]) -> Any? {
-        var counts: [Operand.Key: Int] = [:]
-        for value in values { counts[Operand.Key(Operand(value)), default: 0] += 1 }
+        var counts: [Operand.DistinctKey: Int] = [:]
+        for value in values { counts[Operand.DistinctKey(Operand(value)), default: 0] += 1 }
         guard let most = counts.values.max() else { return nil }
-        return CollectionOperator.distinct(values).filter { counts[Operand.Key(Operand($0))] == most }
+        return CollectionOperator.distinct(values).filter { counts[Operand.DistinctKey(Operand($0))] == most }
             .sorted { Operand($0).order(Operand($1)) == .orderedAscending }
     }
 

@@ -14,6 +14,7 @@ import Testing
             GraphModel.attribute("a", .integer64AttributeType), GraphModel.attribute("price", .decimalAttributeType),
             GraphModel.attribute("title", .stringAttributeType),
             GraphModel.attribute("list", .transformableAttributeType),
+            GraphModel.attribute("ratio", .doubleAttributeType), GraphModel.attribute("share", .floatAttributeType),
         ]
         return makeModel([item])
     }
@@ -72,5 +73,53 @@ import Testing
             let rows = try context.fetch(page).map { "\($0["price"] ?? "-") \($0["a"] ?? "-")" }
             #expect(rows == ["3.5 1", "3.5 2", "2.5 -"])
         }
+    }
+
+    /// A not-a-number equals nothing in a comparison, but is one value among others; zeros of both signs are one, too.
+    @Test(arguments: StoreKind.allCases) func allThatIsNoNumberIsOneValue(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, Self.model())
+        let context = store.context()
+        try context.performAndWait {
+            for number in 0..<12 {
+                let odd = number % 2 == 1
+                _ = context.insert(
+                    "Item",
+                    [
+                        "a": 1, "price": odd ? NSDecimalNumber.notANumber : NSDecimalNumber(value: number % 4),
+                        "ratio": odd ? (number % 4 == 1 ? Double.nan : -Double.nan) : Double(number % 4),
+                        "share": odd ? Float.nan : number % 4 == 0 ? -0.0 : 0.0,
+                    ])
+            }
+            try context.save()
+            for (name, count) in [("price", 3), ("ratio", 3), ("share", 2)] {
+                #expect(try context.fetch(request([name])).count == count, "\(name)")
+                #expect(try context.fetch(request(["a", name])).count == count, "a and \(name)")
+                let grouped = request([name])
+                grouped.returnsDistinctResults = false
+                let size = NSExpressionDescription()
+                size.name = "size"
+                size.expression = NSExpression(forFunction: "count:", arguments: [NSExpression(forKeyPath: "a")])
+                size.expressionResultType = .integer64AttributeType
+                grouped.propertiesToFetch = [name, size]
+                grouped.propertiesToGroupBy = [name]
+                let sizes = try context.fetch(grouped).compactMap { $0["size"] as? Int }.sorted()
+                #expect(sizes == (count == 3 ? [3, 3, 6] : [6, 6]), "\(name)")
+                let several = request([])
+                several.returnsDistinctResults = false
+                several.propertiesToFetch = [Self.distinctCount(name)]
+                #expect(try context.fetch(several).first?["several"] as? Int == count, "\(name)")
+                let items = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item")) as NSArray
+                let union = items.value(forKeyPath: "@distinctUnionOfObjects.\(name)")
+                #expect((union as? [Any])?.count == count, "\(name)")
+            }
+        }
+    }
+
+    private static func distinctCount(_ name: String) -> NSExpressionDescription {
+        let result = NSExpressionDescription()
+        result.name = "several"
+        result.expression = NSExpression(format: "count:(distinct:(\(name)))")
+        result.expressionResultType = .integer64AttributeType
+        return result
     }
 }

@@ -55,7 +55,7 @@ struct AggregateState {
     /// Only for functions that need all values.
     private var values: [Any] = []
     /// Nil where a value counts each time.
-    private var seen: Set<Operand.Key>?
+    private var seen: Set<Operand.DistinctKey>?
 
     init(_ aggregate: Aggregate) {
         function = aggregate.function
@@ -77,7 +77,7 @@ struct AggregateState {
     /// Takes a row's value in. Says whether it is the new extreme of `min:` or `max:`.
     mutating func add(_ value: Any?) -> Bool {
         guard let value = AnyElements.plain(value) else { return false }
-        if seen?.insert(Operand.Key(Operand(value))).inserted == false { return false }
+        if seen?.insert(Operand.DistinctKey(Operand(value))).inserted == false { return false }
         count += 1
         switch function {
         case .count: return false

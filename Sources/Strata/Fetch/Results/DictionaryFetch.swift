@@ -47,7 +47,7 @@ struct DictionaryFetch {
     private var areGroupsOrdered = false
     /// Whether no two of the entries are alike, since groups were made of them.
     private var isDistinct = false
-    private var groupNumbers: [[Operand.Key]: Int] = [:]
+    private var groupNumbers: [[Operand.DistinctKey]: Int] = [:]
     /// Where only one extreme is asked for, other columns are those of its row, as in SQLite.
     private let representative: Int?
 
@@ -194,7 +194,7 @@ struct DictionaryFetch {
     }
 
     private mutating func number(of keys: [Any?], _ context: EvaluationContext, _ row: RowSource) -> Int {
-        let operands = keys.map { Operand.Key(Operand($0)) }
+        let operands = keys.map { Operand.DistinctKey(Operand($0)) }
         if let known = groupNumbers[operands] { return known }
         groupNumbers[operands] = groups.count
         groups.append(
@@ -293,10 +293,10 @@ struct DictionaryFetch {
         }
         if plan.isDistinct, !isDistinct {
             // Foundation's dictionaries have their count as hash, and its decimals none that ends.
-            var seen: Set<[Operand.Key]> = []
+            var seen: Set<[Operand.DistinctKey]> = []
             entries = try entries.filter { entry in
                 try pace.step()
-                return seen.insert(entry.values.map { Operand.Key(Operand($0)) }).inserted
+                return seen.insert(entry.values.map { Operand.DistinctKey(Operand($0)) }).inserted
             }
         }
         // What is not asked for is not made.

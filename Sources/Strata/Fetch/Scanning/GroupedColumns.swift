@@ -200,7 +200,7 @@ struct GroupedColumns {
         }
     }
 
-    /// Zeros of both signs are one value and what is no number is one each: the interpreter knows how to show them.
+    /// Zeros of both signs are one value, and so is all that is no number: the interpreter knows how to show them.
     ///
     /// - Throws: `NotCompiled` for these.
     static func code(_ value: Double) throws -> UInt64 {
