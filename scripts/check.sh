@@ -103,6 +103,7 @@ END
 
 suites_of() {
     case $1 in
+    docs/monitoring/*) echo 'MonitoringTests' ;;
     docs/* | *.md) echo 'GuideDocument|UnsafeCodeDocument' ;;
     scripts/check.sh) echo 'CheckScript' ;;
     Sources/*)
