@@ -62,6 +62,8 @@ import Testing
         }
         await group.triggerGracefulShutdown()
         try await running.value
+        // It takes the store away.
+        withExtendedLifetime(fixture) {}
 
         let small = StrataMetricsText(seriesMaximum: 1)
         for label in ["first", "second"] { Counter(label: label, factory: small).increment() }
@@ -114,7 +116,7 @@ import Testing
                 #expect(problems == [], "panel \(title)")
                 for selector in query.selectors {
                     #expect(
-                        Set(selector.matchers.map(\.value)).isSuperset(of: ["$job", "$instance"]),
+                        Set(selector.matchers.map { $0.value }).isSuperset(of: ["$job", "$instance"]),
                         "panel \(title) does not heed the dashboard's variables")
                 }
                 let source = try #require(target["datasource"] as? [String: Any])
@@ -132,9 +134,10 @@ import Testing
         let templating = try #require(dashboard["templating"] as? [String: Any])
         let variables = try #require(templating["list"] as? [[String: Any]])
         #expect(variables.compactMap { $0["name"] as? String } == ["datasource", "job", "instance"])
+        let pattern = #/label_values\((?<selector>.*\}), \w+\)/#
         for variable in variables.dropFirst() {
             let definition = try #require(variable["definition"] as? String)
-            let match = try #require(definition.wholeMatch(of: #/label_values\((?<selector>.*\}), \w+\)/#))
+            let match = try #require(definition.wholeMatch(of: pattern))
             let query = MonitoringQuery(String(match.output.selector))
             let problems = try query.problems(on: page, showing: [])
             #expect(query.selectors.count == 1 && problems == [], "\(definition)")
