@@ -60,6 +60,8 @@ import Testing
             if gauges.allSatisfy({ text.contains($0) }) { break }
             try await Task.sleep(for: .milliseconds(10))
         }
+        // Gauges go with the store.
+        let whileRunning = metrics.text()
         await group.triggerGracefulShutdown()
         try await running.value
         // It takes the store away.
@@ -67,7 +69,7 @@ import Testing
 
         let small = StrataMetricsText(seriesMaximum: 1)
         for label in ["first", "second"] { Counter(label: label, factory: small).increment() }
-        return metrics.text() + small.text()
+        return whileRunning + metrics.text() + small.text()
     }
 
     /// Events that take another process, a bad disk, an older model or a large store.

@@ -186,6 +186,35 @@ import Testing
         }
     }
 
+    @Test func aConsumerThatIsRemovedHasNoLag() async throws {
+        let fixture = try ServiceFixture(loads: false)
+        let (entity, container, metrics) = (fixture.entity, fixture.container, StrataMetricsText())
+        container.persistentStoreDescriptions[0].setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)
+        var options = options()
+        options.metricsInterval = .milliseconds(10)
+        options.telemetry?.metrics = metrics
+        let store = StrataStore(container, options)
+        func wait(until isThere: Bool) async throws {
+            for _ in 0..<1_000 where metrics.text().contains("consumer=\"search\"") != isThere {
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            #expect(metrics.text().contains("consumer=\"search\"") == isThere)
+        }
+        try await testGracefulShutdown { trigger in
+            async let running: Void = store.run()
+            try await store.withContext(.writing) { ServiceFixture.add(1, entity, $0) }
+            let coordinator = container.persistentStoreCoordinator
+            let token = try #require(coordinator.currentPersistentHistoryToken(fromStores: nil))
+            try coordinator.acknowledgeHistory(upTo: token, by: "search")
+            try await wait(until: true)
+            try coordinator.removeHistoryConsumer("search")
+            try await wait(until: false)
+            #expect(metrics.text().contains("strata_store_size{"))
+            trigger.triggerGracefulShutdown()
+            try await running
+        }
+    }
+
     /// Another process serves the same store for reading, sees what is written meanwhile, and ends in order.
     @Test func aSecondProcessServesReaders() async throws {
         let fixture = try ServiceFixture(loads: false)

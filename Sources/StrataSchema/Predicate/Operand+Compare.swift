@@ -105,8 +105,8 @@ extension Operand {
         package func hash(into hasher: inout Hasher) { operand.hash(into: &hasher) }
     }
 
-    /// An operand as one of several distinct values, or as what rows are grouped by: all that is no number is one value,
-    /// though it equals nothing in a comparison.
+    /// An operand as one of several distinct values, or as what rows are grouped by: all that is no number is one
+    /// value, though it equals nothing in a comparison.
     package struct DistinctKey: Hashable {
         let operand: Operand
 
