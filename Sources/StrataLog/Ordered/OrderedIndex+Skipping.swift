@@ -4,8 +4,10 @@ extension OrderedIndex {
     ///
     /// - Parameters:
     ///   - ranges: ascending, none of which meets another.
+    ///   - descending: whether the objects come against the order of the index.
     ///   - skipped: how many objects come before the first one that the body is called with. They are counted, not
     ///     read.
+    ///   - body: takes an object; false ends the enumeration.
     /// - Throws: as ``forEach(in:descending:_:)``.
     /// - Complexity: O(log n) for each range and each of the O(log n) runs, and the objects handed out. Up to as many
     ///   entries as a block of each run holds are read besides.
