@@ -89,9 +89,12 @@ struct Oracle {
         case .save: return save()
         case .rollback: return rollBack()
         case .ask(let question, let isNew):
-            // Rows that relationships lead to are read as they are stored.
-            guard isNew || isAllSaved || question.isLocal && !question.namesDerived else { return nil }
-            return canAsk(question, isNew ? stored : view) ? .done : nil
+            // Rows that relationships lead to are read as they are stored. A child's store is its parent.
+            guard
+                isNew || isAllSaved
+                    || (question.table == nil ? question.isLocal && !question.namesDerived : !hasChild)
+            else { return nil }
+            return canAsk(question, question.world(of: self, inNewContext: isNew)) ? .done : nil
         case .follow(let question, let section):
             guard canAsk(question, view), !question.namesDerived, section?.attribute.counts == nil,
                 let entity = model.number(question.entity)

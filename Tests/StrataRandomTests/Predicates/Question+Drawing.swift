@@ -21,7 +21,7 @@ extension Question {
         }
     }
 
-    /// A question that may ask for dictionaries: for contexts without changes, which dictionaries do not show.
+    /// A question that may ask for dictionaries, which are always made of what is stored.
     static func ofStored(_ world: World, _ random: inout SeededGenerator) -> Question {
         var question = Question(drawnFor: world, &random)
         guard !question.countsOnly, random.chance(0.5), let number = world.model.number(question.entity) else {

@@ -28,6 +28,11 @@ struct Question {
         return limit == 0 ? keys : Array(keys.prefix(limit))
     }
 
+    /// What it asks of: dictionaries show what is stored, also in a context with changes.
+    func world(of oracle: Oracle, inNewContext isNew: Bool) -> World {
+        isNew || table != nil ? oracle.stored : oracle.view
+    }
+
     private static func precedes(_ a: (Int, [Value]), _ b: (Int, [Value]), _ orders: [Order]) -> Bool {
         for (index, order) in orders.enumerated() {
             let place = order.order(a.1[index], b.1[index])

@@ -189,9 +189,10 @@ struct OperationWriter {
 
     private func ask(_ question: Question, _ isNew: Bool) -> [String] {
         var lines = ["do {"] + request(question, isNew)
-        let answer = question.answer(isNew ? oracle.stored : oracle.view)
+        let world = question.world(of: oracle, inNewContext: isNew)
+        let answer = question.answer(world)
         if let table = question.table {
-            let rows = table.answer(answer, isNew ? oracle.stored : oracle.view)
+            let rows = table.answer(answer, world)
             return lines + table.lines + [
                 "try context.performAndWait {", "    for row in try context.fetch(request) { print(row) }",
                 "    print(\"should be \(rows.count):\", \(Value.literal("\(rows.prefix(60))")))", "}", "}",

@@ -93,7 +93,7 @@ final class Run {
         case .askFollower(let question):
             if let follower = store.follower { try ask(question, follower, oracle.stored) }
         case .ask(let question, let isNew):
-            try isNew ? ask(question, store.newContext(), oracle.stored) : ask(question, context, oracle.view)
+            try ask(question, isNew ? store.newContext() : context, question.world(of: oracle, inNewContext: isNew))
         case .follow(let question, let section): try follow(question, section)
         case .bulk(let bulk):
             try insert(bulk)
