@@ -49,6 +49,11 @@ enum MergedBy: CaseIterable {
         }
     }
 
+    private struct Held: @unchecked Sendable {
+        // Unchecked: used on one queue.
+        let object: NSManagedObject
+    }
+
     /// What notifications say of objects, by their IDs.
     private final class Told: @unchecked Sendable {
         // Unchecked: used on one queue.
@@ -92,6 +97,37 @@ enum MergedBy: CaseIterable {
             }
             NSManagedObjectContext.mergeChanges(fromRemoteContextSave: changes, into: [context])
         case .itself: break
+        }
+    }
+
+    /// A transformer may write equal values as different bytes, as Foundation's archiver does.
+    @Test(arguments: StoreKind.allCases, MergedBy.allCases)
+    func anEqualTransformedValueIsNoChange(_ kind: StoreKind, _ way: MergedBy) async throws {
+        ValueTransformer.setValueTransformer(SaltedTransformer(), forName: SaltedTransformer.name)
+        let thing = GraphModel.entity("Thing")
+        let tags = GraphModel.attribute("tags", .transformableAttributeType)
+        tags.valueTransformerName = SaltedTransformer.name.rawValue
+        thing.properties = [tags, GraphModel.attribute("n", .integer64AttributeType)]
+        let store = try TestStore(kind, makeModel([thing]))
+        let (context, other) = (store.context(), store.context())
+        let held = try context.performAndWait {
+            let object = context.insert("Thing", ["tags": ["a", "b"], "n": 1])
+            try context.save()
+            _ = object.value(forKey: "tags")
+            return Held(object: object)
+        }
+        let id = held.object.objectID
+        for (tags, keys) in [(["a", "b"], ["n"]), (["b", "a"], ["n", "tags"])] as [([String], Set<String>)] {
+            let told = context.performAndWait { Told(context) }
+            try merge(into: context, from: other, way) {
+                let there = try other.existingObject(with: id)
+                there.setValue(tags, forKey: "tags")
+                there.setValue((there.value(forKey: "n") as? Int ?? 0) + 1, forKey: "n")
+            }
+            context.performAndWait {
+                #expect(told.keys(held.object) == keys)
+                #expect(held.object.value(forKey: "tags") as? [String] == tags)
+            }
         }
     }
 
@@ -224,5 +260,24 @@ enum MergedBy: CaseIterable {
             #expect(departments[0].employees.isEmpty && departments[1].employees == [person])
             #expect(watches.allSatisfy { $0.tracked == ["employees"] })
         }
+    }
+}
+
+/// Writes lists of texts, each time as other bytes.
+private final class SaltedTransformer: ValueTransformer, @unchecked Sendable {
+    static let name = NSValueTransformerName("SaltedTransformer")
+    private static let salt = Atomic<Int>(0)
+
+    override class func allowsReverseTransformation() -> Bool { true }
+
+    override func transformedValue(_ value: Any?) -> Any? {
+        guard let texts = value as? [String] else { return nil }
+        let salt = Self.salt.add(1, ordering: .relaxed).newValue
+        return Data(([String(salt)] + texts).joined(separator: "\n").utf8)
+    }
+
+    override func reverseTransformedValue(_ value: Any?) -> Any? {
+        guard let data = value as? Data else { return nil }
+        return String(decoding: data, as: UTF8.self).split(separator: "\n").dropFirst().map(String.init)
     }
 }
