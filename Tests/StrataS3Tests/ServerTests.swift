@@ -25,12 +25,7 @@ private func conform(to check: ObjectStoreConformance.Check, on kind: TestServer
 }
 
 @Suite(.serialized) struct MotoConformanceTests {
-    /// It looks at a condition in one step and writes in another: of writers at the same time, two may win.
-    private static let checks = ObjectStoreConformance.Check.allCases.filter {
-        ![.racingCreators, .racingReplacers, .countingByTags].contains($0)
-    }
-
-    @Test(.enabled(if: TestServer.isThere(.moto)), arguments: checks)
+    @Test(.enabled(if: TestServer.isThere(.moto)), arguments: ObjectStoreConformance.Check.allCases)
     func motoPasses(_ check: ObjectStoreConformance.Check) async throws {
         try await conform(to: check, on: .moto)
     }

@@ -155,8 +155,8 @@ actor TestServer {
                 ])
         case .moto:
             return try ServerProcess(
-                "python3", [program, "-H", "127.0.0.1", "-p", "\(ports[0])"],
-                environment: ["PYTHONPATH": Self.packages])
+                "python3", ["{folder}/server.py", "-H", "127.0.0.1", "-p", "\(ports[0])"],
+                environment: ["PYTHONPATH": Self.packages], files: ["server.py": Self.oneAtATime])
         case .rclone:
             return try ServerProcess(
                 program,
@@ -167,6 +167,18 @@ actor TestServer {
                 ])
         }
     }
+
+    /// Moto looks at a condition in one step and writes in another, on a thread for each request: two writers at the
+    /// same time may both win. Here its requests wait for each other.
+    private static let oneAtATime = """
+        import sys, threading, moto.server
+        lock = threading.Lock()
+        class OneAtATime(moto.server.DomainDispatcherApplication):
+            def __call__(self, environ, start_response):
+                with lock: return super().__call__(environ, start_response)
+        moto.server.DomainDispatcherApplication = OneAtATime
+        moto.server.main(sys.argv[1:])
+        """
 
     private static func freePorts(_ count: Int) -> [UInt16] {
         // Held until all are found, so that they differ.
