@@ -116,14 +116,20 @@ int strata_file_is_locked(int fd) {
 }
 #endif
 
-int strata_path_exchange(const char *first, const char *second) {
 #if defined(__linux__) && defined(SYS_renameat2)
-    // Not every C library has a function for it. RENAME_EXCHANGE is 2 (linux/fs.h).
-    int result = (int)syscall(SYS_renameat2, AT_FDCWD, first, AT_FDCWD, second, 2u);
-    if (result == 0) {
+// Not every C library has a function for it. The flags are those of linux/fs.h.
+static int rename_with(unsigned flags, int directory, const char *source, const char *target) {
+    if (syscall(SYS_renameat2, directory, source, directory, target, flags) == 0) {
         return 0;
     }
     return errno == ENOSYS || errno == EINVAL ? -ENOTSUP : -errno;
+}
+#endif
+
+int strata_path_exchange(const char *first, const char *second) {
+#if defined(__linux__) && defined(SYS_renameat2)
+    // RENAME_EXCHANGE.
+    return rename_with(2, AT_FDCWD, first, second);
 #elif defined(RENAME_SWAP)
     return result_or_error(renamex_np(first, second, RENAME_SWAP));
 #else
@@ -134,12 +140,8 @@ int strata_path_exchange(const char *first, const char *second) {
 
 int strata_rename_absent(int directory, const char *source, const char *target) {
 #if defined(__linux__) && defined(SYS_renameat2)
-    // RENAME_NOREPLACE is 1 (linux/fs.h).
-    int result = (int)syscall(SYS_renameat2, directory, source, directory, target, 1u);
-    if (result == 0) {
-        return 0;
-    }
-    return errno == ENOSYS || errno == EINVAL ? -ENOTSUP : -errno;
+    // RENAME_NOREPLACE.
+    return rename_with(1, directory, source, target);
 #elif defined(RENAME_EXCL)
     return result_or_error(renameatx_np(directory, source, directory, target, RENAME_EXCL));
 #else
