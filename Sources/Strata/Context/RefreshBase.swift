@@ -100,13 +100,7 @@ struct RefreshBase {
         let comparison = ColumnComparison(object)
         return (0..<object.shape.persistentSlotCount).filter { slot in
             guard !object.shape.slots[slot].isHidden, object.overlay?.isDirty(slot) != true else { return false }
-            guard comparison.value(slot, block, row) != comparison.value(slot, current.block, current.row) else {
-                return false
-            }
-            // The archives of equal values may differ in their bytes.
-            guard object.shape.slots[slot].kind == .transformable else { return true }
-            let before = Operand(object.committedValue(slot, (block, row)))
-            return !before.equals(Operand(object.committedValue(slot, current)))
+            return comparison.value(slot, block, row) != comparison.value(slot, current.block, current.row)
         }
     }
 

@@ -103,12 +103,7 @@ enum MergedBy: CaseIterable {
     /// A transformer may write equal values as different bytes, as Foundation's archiver does.
     @Test(arguments: StoreKind.allCases, MergedBy.allCases)
     func anEqualTransformedValueIsNoChange(_ kind: StoreKind, _ way: MergedBy) async throws {
-        ValueTransformer.setValueTransformer(SaltedTransformer(), forName: SaltedTransformer.name)
-        let thing = GraphModel.entity("Thing")
-        let tags = GraphModel.attribute("tags", .transformableAttributeType)
-        tags.valueTransformerName = SaltedTransformer.name.rawValue
-        thing.properties = [tags, GraphModel.attribute("n", .integer64AttributeType)]
-        let store = try TestStore(kind, makeModel([thing]))
+        let store = try TestStore(kind, Self.transformedModel())
         let (context, other) = (store.context(), store.context())
         let held = try context.performAndWait {
             let object = context.insert("Thing", ["tags": ["a", "b"], "n": 1])
@@ -129,6 +124,40 @@ enum MergedBy: CaseIterable {
                 #expect(held.object.value(forKey: "tags") as? [String] == tags)
             }
         }
+    }
+
+    /// Who sets a value to an equal one has not changed it, so that the other one's change stands.
+    @Test(arguments: StoreKind.allCases) func anEqualTransformedValueIsNoConflict(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, Self.transformedModel())
+        let (context, other) = (store.context(), store.context())
+        context.mergePolicy = ThreeWayMergePolicy()
+        let held = try context.performAndWait {
+            let object = context.insert("Thing", ["tags": ["a"], "n": 1])
+            try context.save()
+            return Held(object: object)
+        }
+        let id = held.object.objectID
+        try other.performAndWait {
+            let there = try other.existingObject(with: id)
+            there.setValue(["a"], forKey: "tags")
+            there.setValue(2, forKey: "n")
+            try other.save()
+        }
+        try context.performAndWait {
+            held.object.setValue(["b"], forKey: "tags")
+            try context.save()
+            #expect(held.object.value(forKey: "tags") as? [String] == ["b"])
+            #expect(held.object.value(forKey: "n") as? Int == 2)
+        }
+    }
+
+    private static func transformedModel() -> NSManagedObjectModel {
+        ValueTransformer.setValueTransformer(SaltedTransformer(), forName: SaltedTransformer.name)
+        let thing = GraphModel.entity("Thing")
+        let tags = GraphModel.attribute("tags", .transformableAttributeType)
+        tags.valueTransformerName = SaltedTransformer.name.rawValue
+        thing.properties = [tags, GraphModel.attribute("n", .integer64AttributeType)]
+        return makeModel([thing])
     }
 
     @Test(arguments: StoreKind.allCases, MergedBy.allCases)

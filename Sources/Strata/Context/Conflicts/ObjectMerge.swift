@@ -270,13 +270,28 @@ struct ColumnComparison {
         let info = object.shape.slots[slot]
         if info.kind == .toOne { return column.reference(row).rawValue }
         if info.kind == .transformable {
-            // The bytes decide: what a transformer makes of them need not be comparable.
-            if column.isExternal(row) { return object.readExternal(column.external(row)) }
-            return Array(column.bytes(row))
+            let isExternal = column.isExternal(row)
+            guard let bytes = isExternal ? object.readExternal(column.external(row)) : Array(column.bytes(row))
+            else { return nil }
+            return TransformedValue(bytes: bytes) { [object] in object.committedValue(slot, (block, row)) }
         }
         return ExactText.comparable(
             ColumnBoxing.box(column, row, info.kind, info.attribute) { object.readExternal($0) })
     }
+}
+
+/// What a transformer has written. The bytes of equal values may differ, as archives do. What the transformer makes of
+/// them need not be comparable: then the bytes decide.
+private struct TransformedValue: Hashable {
+    let bytes: [UInt8]
+    let value: () -> Any?
+
+    static func == (left: TransformedValue, right: TransformedValue) -> Bool {
+        left.bytes == right.bytes || Operand(left.value()).equals(Operand(right.value()))
+    }
+
+    /// Nothing: equal values have nothing in common but that they are equal.
+    func hash(into hasher: inout Hasher) {}
 }
 
 extension ToManyState {
