@@ -72,24 +72,18 @@ extension Table.Aggregate {
     /// Nulls do not count. A sum of nothing is 0, as that of SQLite's `total`, which Core Data uses.
     func value(_ keys: [Int], _ world: World) -> Value {
         let values = keys.map { path.value($0, world) }.filter { $0 != .null }
-        let numbers = values.compactMap { value -> Int64? in
-            guard case .int(let number) = value else { return nil }
-            return number
+        let sum = values.reduce(Int64(0)) { sum, value in
+            guard case .int(let number) = value else { return sum }
+            return sum &+ number
         }
-        switch function {
-        case .count: return .int(Int64(values.count))
-        case .sum: return .int(numbers.reduce(0, +))
-        default: break
+        func precedes(_ a: Value, _ b: Value) -> Bool { a.order(b, path.attribute.kind) < 0 }
+        return switch function {
+        case .count: .int(Int64(values.count))
+        case .sum: .int(sum)
+        case .average: values.isEmpty ? .null : .real(Double(sum) / Double(values.count))
+        case .min: values.min(by: precedes) ?? .null
+        case .max: values.max(by: precedes) ?? .null
         }
-        guard var found = values.first else { return .null }
-        switch function {
-        case .count, .sum: break
-        case .average: return .real(Double(numbers.reduce(0, +)) / Double(numbers.count))
-        case .min, .max:
-            let wanted = function == .min ? -1 : 1
-            for value in values where value.order(found, path.attribute.kind) == wanted { found = value }
-        }
-        return found
     }
 }
 

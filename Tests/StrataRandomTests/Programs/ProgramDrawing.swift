@@ -102,12 +102,6 @@ struct ProgramDrawing {
         operations.append(operation)
     }
 
-    private mutating func ask() -> Operation {
-        let question = Question.ofStored(oracle.stored, &random)
-        if question.table != nil, !oracle.hasChild, random.chance(0.4) { return .ask(question, inNewContext: false) }
-        return .ask(Question(drawnFor: oracle.view, &random), inNewContext: false)
-    }
-
     private mutating func next() -> Operation? {
         var place = random.below(max(weights.reduce(0, +), 1))
         var choice = 0
@@ -127,7 +121,11 @@ struct ProgramDrawing {
         case .refreshAll: return .refreshAll
         case .forget: return .forget
         case .compare: return .compare
-        case .ask: return ask()
+        case .ask:
+            // Of what is stored for dictionaries, which show nothing else.
+            let question: Question =
+                random.chance(0.3) ? .ofStored(oracle.stored, &random) : Question(drawnFor: oracle.view, &random)
+            return .ask(question, inNewContext: false)
         case .askStore: return .ask(.ofStored(oracle.stored, &random), inNewContext: true)
         case .follow:
             let (question, section) = Question.followed(drawnFor: oracle.view, &random)
