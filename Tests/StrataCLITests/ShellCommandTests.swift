@@ -99,6 +99,38 @@ import Testing
         #expect(mode?.intValue == 0o600)
     }
 
+    /// What is no file of lines stays as it is, and nobody waits for what will not come.
+    @Test(arguments: ["bytes", "pipe", "link"]) func whatIsNoHistoryIsLeftAlone(_ kind: String) throws {
+        let fixture = try filled()
+        let history = fixture.directory.appendingPathComponent("history")
+        let bytes = Data([0xFF, 0xFE, 0x0A])
+        let target = fixture.directory.appendingPathComponent("target")
+        switch kind {
+        case "bytes": try bytes.write(to: history)
+        case "pipe": #expect(mkfifo(history.path, 0o600) == 0)
+        default:
+            try bytes.write(to: target)
+            try FileManager.default.createSymbolicLink(at: history, withDestinationURL: target)
+        }
+        let terminal = try CommandTerminal()
+        try terminal.setWidth(100)
+        let session = try terminal.start(
+            ["shell", fixture.store.path],
+            environment: ["STRATA_HISTORY": history.path, "PAGER": "cat", "NO_COLOR": "1"])
+        defer { session.terminate() }
+        try terminal.expect("strata> ")
+        terminal.type("Person age > 40\r")
+        try terminal.expect("strata> ", after: "Cleo")
+        terminal.type("\u{4}")
+        try terminal.expectEnd(of: session)
+        let type = try FileManager.default.attributesOfItem(atPath: history.path)[.type] as? FileAttributeType
+        switch kind {
+        case "bytes": #expect(try Data(contentsOf: history) == bytes)
+        case "pipe": #expect(type != .typeRegular)
+        default: #expect(try type == .typeSymbolicLink && Data(contentsOf: target) == bytes)
+        }
+    }
+
     /// The pager gets results that know the terminal, and may go before it has seen all.
     @Test func resultsGoThroughThePager() throws {
         let fixture = try filled()

@@ -19,6 +19,22 @@ import Testing
         }
     }
 
+    @Test(arguments: kinds) func aNameThatMustBeFreeIsTakenOnlyIfItIs(kind: FileSystemKind) throws {
+        try kind.withDirectory { fs, directory in
+            let held = try fs.openDirectory(directory)
+            for name in ["a", "b"] { try held.open(name, .create).write(name, at: 0) }
+            try fs.createDirectory(directory.appending("dir"))
+            for target in ["b", "dir"] {
+                #expect(throws: Errno.fileExists) { try held.renameIfAbsent("a", to: target) }
+            }
+            #expect(throws: Errno.noSuchFileOrDirectory) { try held.renameIfAbsent("none", to: "c") }
+            #expect(try held.list() == ["a", "b", "dir"])
+            try held.renameIfAbsent("a", to: "c")
+            #expect(try held.list() == ["b", "c", "dir"])
+            #expect(try held.open("c", .read).text(10) == "a" && held.open("b", .read).text(10) == "b")
+        }
+    }
+
     @Test(arguments: kinds) func renameReplaces(kind: FileSystemKind) throws {
         try kind.withDirectory { fs, directory in
             let (a, b) = (directory.appending("a"), directory.appending("b"))

@@ -37,6 +37,27 @@ import Testing
         }
     }
 
+    /// Foundation opens the files: one on a descriptor that programs print to would be overwritten.
+    @Test func modelsAreWrittenWithTheStandardDescriptorsOccupied() async {
+        await #expect(processExitsWith: .success) {
+            try ModelFixtures.withDirectory { directory in
+                let document = try ModelFixtures.document()
+                let model = VersionedModel(
+                    versions: [VersionedModel.Version(name: "One", document: document)], currentName: "One")
+                for (name, write) in [
+                    ("One.xcdatamodel", { try XcodeModel.write(document, to: $0) }),
+                    ("All.xcdatamodeld", { try XcodeModel.write(model, to: $0) }),
+                    ("All.momd", { try model.writeCompiled(to: $0) }),
+                ] as [(String, (URL) throws -> Void)] {
+                    for number: Int32 in 0...2 { close(number) }
+                    try write(directory.appendingPathComponent(name, isDirectory: true))
+                    for number: Int32 in 0...2 where fcntl(number, F_GETFD) < 0 { exit(number + 1) }
+                }
+            }
+            exit(0)
+        }
+    }
+
     static let unsayable: [String: @Sendable (inout ModelDocument) -> Void] = [
         "two identifiers": { $0.versionIdentifiers = ["1", "2"] },
         "a number as user info": { $0.entities[0].userInfo = ["k": .integer(1)] },
