@@ -1,20 +1,18 @@
 import Foundation
 
-/// Foundation's types for values, as those that take an `Any` turn them into objects: what writes property lists and
-/// archives.
+/// Makes Foundation's value types turn into objects in statically linked programs, too. Whatever takes an `Any`, as
+/// property lists and archives do, needs that.
 ///
-/// Assumes: such a type has a conformance to `_ObjectiveCBridgeable`, which is found at run time. A program that is
-/// linked statically (`-static-stdlib`) has only those of Foundation's object files to which something refers. Nothing
-/// refers to the file of a type's conformance, so that a list was an opaque object: property lists could not be written
-/// (error 3851), and archives were empty. Here is something that refers to them.
+/// Assumes: Foundation finds a type's conformance to `_ObjectiveCBridgeable` at run time, and a static link
+/// (`-static-stdlib`) has it only if something refers to its object file. Without the references here, property lists
+/// could not be written (error 3851), and archives were empty.
 /// If that were wrong: ``check()`` says so; a statically linked program throws when it writes metadata.
 package enum BridgedTypes {
     /// As existentials, since those refer to the conformances whatever the optimiser knows.
     private static var values: [any _ObjectiveCBridgeable] {
         [
             [String](), [String: Int](), Set<String>(), "", Data(), Date(), URL(fileURLWithPath: "/"), UUID(),
-            Decimal(),
-            IndexPath(), IndexSet(), CharacterSet(), DateComponents(), DateInterval(), URLComponents(),
+            Decimal(), IndexPath(), IndexSet(), CharacterSet(), DateComponents(), DateInterval(), URLComponents(),
             URLQueryItem(name: "", value: nil), PersonNameComponents(), Locale(identifier: ""), TimeZone.current,
             Calendar(identifier: .gregorian), 0, 0.0, false,
         ]
