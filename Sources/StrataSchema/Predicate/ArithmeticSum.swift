@@ -1,3 +1,5 @@
+import Foundation
+
 /// A sum on its way through some values.
 ///
 /// Whether integers need more than 64 bits is asked of their whole sum, so that their order does not matter.
@@ -18,8 +20,11 @@ package struct ArithmeticSum {
     }
 
     package var value: Arithmetic {
-        let whole = Arithmetic(integers)
-        guard let others else { return whole }
-        return integers == 0 ? others : others + whole
+        guard let others else { return Arithmetic(integers) }
+        if integers == 0 { return others }
+        if case .decimal(let sum) = others, let whole = Decimal(string: integers.description) {
+            return .decimal(sum + whole)
+        }
+        return others + Arithmetic(integers)
     }
 }

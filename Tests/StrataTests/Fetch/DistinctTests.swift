@@ -136,13 +136,13 @@ import Testing
                 try context.save()
                 let grouped = request(["a"])
                 grouped.returnsDistinctResults = false
-                let sum = NSExpressionDescription()
-                sum.name = "sum"
-                sum.expression = NSExpression(format: "sum:(big)")
+                let total = NSExpressionDescription()
+                total.name = "sum"
+                total.expression = NSExpression(format: "sum:(big)")
                 let average = NSExpressionDescription()
                 average.name = "average"
                 average.expression = NSExpression(format: "average:(big)")
-                grouped.propertiesToFetch = ["a", sum, average]
+                grouped.propertiesToFetch = ["a", total, average]
                 grouped.propertiesToGroupBy = ["a"]
                 #expect(try context.explain(grouped).groupsColumns == isCompiled)
                 let found = try context.fetch(grouped)
@@ -151,6 +151,9 @@ import Testing
                 #expect(found[1]["sum"] as? Double == 0x1p64 && found[1]["average"] as? Double == 0x1p64 / 3)
                 let values = fits.map { $0 as NSNumber } as NSArray
                 #expect(values.value(forKeyPath: "@sum.self") as? Int == -7)
+                let mixed = [NSDecimalNumber(string: "0.5"), NSNumber(value: Int64.max), NSNumber(value: Int64.max)]
+                let sum = (mixed as NSArray).value(forKeyPath: "@sum.self") as? NSDecimalNumber
+                #expect(sum == NSDecimalNumber(string: "18446744073709551614.5"))
             }
         }
     }

@@ -84,6 +84,38 @@ import Testing
         }
     }
 
+    /// The index has many nulls before the first value; reading these takes longer than the column.
+    @Test(arguments: StoreKind.allCases) func nullsAreNotGoneThrough(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, try Self.model())
+        let context = store.context()
+        try context.performAndWait {
+            for number in 0..<2_000 {
+                let thing = insert("Thing", context)
+                guard number % 500 == 250 else { continue }
+                thing.setValue(Date(timeIntervalSinceReferenceDate: Double(number)), forKey: "date")
+                thing.setValue(Int64(number), forKey: "int64")
+            }
+            try context.save()
+            for (name, isIndexed) in [("int64", true), ("date", false)] {
+                let least = Self.request("Thing", [Self.extreme("min", name, as: "value")])
+                let explanation = try context.explain(least)
+                #expect((explanation.path == .orderedIndex) == isIndexed && explanation.rowsInterpreted == 0, "\(name)")
+                let greatest = Self.request("Thing", [Self.extreme("max", name, as: "value")])
+                #expect(try context.explain(greatest).path == .orderedIndex, "\(name)")
+                let values = try [least, greatest].map { try context.fetch($0).first?["value"] }
+                if isIndexed {
+                    #expect(values.map { $0 as? Int } == [250, 1_750])
+                } else {
+                    #expect(values.map { ($0 as? Date)?.timeIntervalSinceReferenceDate } == [250, 1_750])
+                }
+            }
+            // With a condition the rows that satisfy it are looked at, by whichever way is short.
+            let few = Self.request("Thing", [Self.extreme("max", "string", as: "value")])
+            few.predicate = NSPredicate(format: "int64 == 250")
+            #expect(try context.explain(few).rowsMatched == 1)
+        }
+    }
+
     /// Zeros of both signs are one value.
     private func flat(_ dictionary: NSDictionary) -> [String] {
         dictionary.map { key, value in (value as? Double).map { "\(key): \($0 + 0)" } ?? "\(key): \(value)" }.sorted()

@@ -53,10 +53,11 @@ extension StoreScan {
     /// - Parameters:
     ///   - offset: so many of them nobody wants. They are left out where that spares reading them.
     ///   - limit: how many are wanted behind those.
+    ///   - mayTestRows: whether an index does that has rows which are not matches.
     ///   - chosen: is told which index has been read.
     /// - Returns: also how many have been left out.
     func firstByIndex(
-        _ sorts: [ColumnSort], offset: Int, limit: Int, _ chosen: (IndexChoice) -> Void
+        _ sorts: [ColumnSort], offset: Int, limit: Int, mayTestRows: Bool = true, _ chosen: (IndexChoice) -> Void
     ) throws -> (refs: [ObjectRef], skipped: Int)? {
         let (sum, isUnlimited) = limit.addingReportingOverflow(offset)
         let end = isUnlimited ? Int.max : sum
@@ -64,6 +65,7 @@ extension StoreScan {
         do {
             guard let compiled = try compiledForIndex(limit: end), compiled.rest == nil else { return nil }
             return try usingIndex(compiled, wanted, order: sorts) { choice throws(StoreError) in
+                guard mayTestRows || choice.isCounted else { return nil }
                 var refs: [ObjectRef] = []
                 let skipped = choice.isCounted ? offset : 0
                 if choice.isCovered {

@@ -98,7 +98,7 @@ final class PreparedFetch: @unchecked Sendable {
         let dictionaries =
             settings.resultType.contains(.dictionaryResultType) ? try DictionaryPlan(settings, shape) : nil
         self.dictionaries = dictionaries
-        extremes = try dictionaries.map { try Self.extremes($0, of: shape, settings, predicate, in: context) } ?? []
+        extremes = dictionaries.map { Self.extremes($0, of: shape, settings, predicate, in: context) } ?? []
         sorts = (settings.sortDescriptors ?? []).map { PropertyNames.keyed($0) }
         keySorts = sorts.compactMap { $0 as? KeySortDescriptor }
         try Self.check(keySorts, columns: dictionaries?.names ?? [], checker, shape)

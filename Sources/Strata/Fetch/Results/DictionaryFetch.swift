@@ -233,7 +233,9 @@ struct DictionaryFetch {
 
     /// Zeros of both signs are one value; which of them comes first is no matter.
     private static func positiveZero(_ value: Any?) -> Any? {
-        switch value {
+        // Casts in vain take long, and most values are texts.
+        guard let value, type(of: value) != String.self else { return value }
+        return switch value {
         case let number as NSNumber where number.doubleValue == 0 && number.doubleValue.sign == .minus:
             String(cString: number.objCType) == "f" ? NSNumber(value: 0 as Float) : NSNumber(value: 0 as Double)
         case let date as Date where date.timeIntervalSinceReferenceDate == 0: Date(timeIntervalSinceReferenceDate: 0)

@@ -8,7 +8,8 @@ extension FetchExecutor {
     /// - Returns: False where each row has to be looked at.
     func addExtremes(to fetch: inout DictionaryFetch, of store: SeenStore) throws -> Bool {
         let orders = plan.prepared.extremes
-        guard CompiledExecution.isEnabled, !plan.needsObjects, !orders.isEmpty else { return false }
+        guard CompiledExecution.isEnabled, !plan.needsObjects, !orders.isEmpty, keySorts.count == plan.sorts.count
+        else { return false }
         let scope = RowScope(store.handle, store.snapshot, control)
         do {
             let isFound = try fetch.addExtremes { index in
@@ -25,35 +26,46 @@ extension FetchExecutor {
         }
     }
 
-    /// The first row in an order; nil if there is none, or if columns are added up in less time than it takes to find.
+    /// The first row in an order; nil if there is none, or if no index leads to it at once.
     private func first(of order: PreparedFetch, in store: SeenStore) throws -> ObjectRef? {
         let plan = FetchPlan(order, isBounded: plan.isBounded)
-        if self.plan.dictionaries?.columns.allSatisfy(\.isAggregate) == false, let sorts = order.computedSorts {
-            // Only the row itself tells what its other columns are.
+        if self.plan.dictionaries?.showsRows == true, let sorts = order.computedSorts {
             let executor = FetchExecutor(context, plan, turn: turn, report: report)
             return try executor.sortedMatches(store, sorts, offset: 0, limit: 1, withKeys: false)?.matches.first?.ref
         }
         guard let sorts = order.columnSorts else { return nil }
         let scan = StoreScan(plan, store, needsRow: false, context: context, report: report, turn: turn)
-        return try scan.firstByIndex(sorts, offset: 0, limit: 1) { _ in }?.refs.first
+        return try scan.firstByIndex(sorts, offset: 0, limit: 1, mayTestRows: false) { _ in }?.refs.first
     }
+}
+
+extension DictionaryPlan {
+    /// Whether some columns are those of a row, not of several.
+    fileprivate var showsRows: Bool { !columns.allSatisfy(\.isAggregate) }
 }
 
 extension PreparedFetch {
     /// For each extreme that dictionaries want of all rows the fetch of the row that has it; none if they want anything
     /// else of several rows.
+    ///
+    /// With a predicate columns are as quick as an index that would have to be looked through for a row that satisfies
+    /// it; but other columns of the row that has an extreme are known only once that row is.
     static func extremes(
         _ dictionaries: DictionaryPlan, of shape: EntityShape, _ settings: FetchSettings, _ predicate: NSPredicate?,
         in context: NSManagedObjectContext
-    ) throws -> [PreparedFetch] {
-        guard dictionaries.groups.isEmpty,
-            dictionaries.aggregates.count == 1 || dictionaries.columns.allSatisfy(\.isAggregate)
-        else { return [] }
-        var orders: [PreparedFetch] = []
+    ) -> [PreparedFetch] {
+        let showsRow = dictionaries.showsRows
+        guard dictionaries.groups.isEmpty, showsRow ? dictionaries.aggregates.count == 1 : predicate == nil else {
+            return []
+        }
+        var extremes: [(key: String, isLeast: Bool)] = []
         for aggregate in dictionaries.aggregates {
             guard aggregate.function == .min || aggregate.function == .max,
                 case .keyPath(nil, let path) = aggregate.argument.form, !path.text.contains("@")
             else { return [] }
+            extremes.append((path.text, aggregate.function == .min))
+        }
+        let orders = extremes.compactMap { key, isLeast in
             var order = FetchSettings()
             order.entityName = shape.name
             order.includesSubentities = settings.includesSubentities
@@ -61,12 +73,14 @@ extension PreparedFetch {
             order.includesPendingChanges = false
             order.resultType = .managedObjectIDResultType
             order.fetchLimit = 1
-            let isThere = NSPredicate(format: "%K != nil", path.text)
-            order.predicate =
-                predicate.map { NSCompoundPredicate(andPredicateWithSubpredicates: [$0, isThere]) } ?? isThere
-            order.sortDescriptors = [NSSortDescriptor(key: path.text, ascending: aggregate.function == .min)]
-            orders.append(try PreparedFetch(order, resultClass: NSManagedObjectID.self, in: context))
+            order.sortDescriptors = [NSSortDescriptor(key: key, ascending: isLeast)]
+            // Null comes first, so that the greatest value is null only if all are.
+            let isThere = isLeast || showsRow ? [NSPredicate(format: "%K != nil", key)] : []
+            let conditions = (predicate.map { [$0] } ?? []) + isThere
+            if !conditions.isEmpty { order.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: conditions) }
+            // A predicate of the greatest depth that there may be is one in vain: the rows are looked at then.
+            return try? PreparedFetch(order, resultClass: NSManagedObjectID.self, in: context)
         }
-        return orders
+        return orders.count == extremes.count ? orders : []
     }
 }

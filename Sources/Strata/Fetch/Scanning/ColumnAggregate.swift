@@ -258,7 +258,7 @@ struct ColumnAggregate {
             case .none: counts[group] += count
             case .integers:
                 add(other.integers[theirs], count: count, to: group)
-                if let more = other.excess[theirs] { excess[group, default: 0] += more }
+                if !other.excess.isEmpty, let more = other.excess[theirs] { excess[group, default: 0] += more }
             case .reals: add(other.reals[theirs], count: count, to: group)
             case .decimals: try add(other.decimals[theirs], count: count, to: group)
             case .bytes: other.bytes[theirs].withUnsafeBytes { add($0, count: count, to: group) }

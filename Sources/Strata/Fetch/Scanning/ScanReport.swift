@@ -33,6 +33,7 @@ final class ScanReport {
     /// Begins anew: what has been tried led to nothing.
     func forget() {
         (path, index, rowsEstimated, statistics, isDirect) = (nil, nil, 0, ScanStatistics(), false)
+        (sortsColumns, groupsColumns, semiJoins) = (false, false, [])
     }
 
     /// With several stores the costliest counts.
