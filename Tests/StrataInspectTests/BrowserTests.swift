@@ -61,7 +61,7 @@ import Testing
         let telling = Task {
             var status = WrittenStatus()
             while !Task.isCancelled {
-                status.count += 1_000
+                status.count += Int.random(in: 500...1_500)
                 status.time = Date().timeIntervalSince1970
                 try status.write(beside: fixture.store)
                 try await Task.sleep(for: .seconds(1))

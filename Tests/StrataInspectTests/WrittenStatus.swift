@@ -9,6 +9,7 @@ struct WrittenStatus {
     /// Everything that is counted.
     var count = 0
     var time = Date().timeIntervalSince1970
+    let began = Date().timeIntervalSince1970 - 600
     var process = ProcessInfo.processInfo.processIdentifier
 
     func write(beside store: URL) throws {
@@ -22,10 +23,10 @@ struct WrittenStatus {
             "rows": 600, "time": time, "calls": 3, "totalSeconds": 0.5,
         ]
         let object: [String: Any] = [
-            "version": 1, "process": process, "processSpace": space ?? "", "program": program, "began": 1_000,
+            "version": 1, "process": process, "processSpace": space ?? "", "program": program, "began": began,
             "time": time, "intervalSeconds": 1,
             "counters": Dictionary(uniqueKeysWithValues: names.map { ($0, count) }), "cacheBytes": 4_096,
-            "slow": [request], "slowSince": 1_000,
+            "slow": [request], "slowSince": began,
         ]
         let file = store.deletingLastPathComponent().appendingPathComponent(store.lastPathComponent + ".strata-status")
         try JSONSerialization.data(withJSONObject: object).write(to: file, options: .atomic)

@@ -83,7 +83,7 @@ struct ProgramReport {
     var slowText: String {
         guard let status else { return "None are told" }
         if status.slow.isEmpty { return "None took 1 ms since \(Self.time(status.slowSince))" }
-        return "\(status.slow.count) kinds since \(Self.time(status.slowSince))"
+        return "Since \(Self.time(status.slowSince))"
     }
 
     /// For JSON.

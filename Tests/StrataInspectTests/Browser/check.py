@@ -274,7 +274,10 @@ class Check:
             browser.size(1000, 620)
             for name, path in pages.items():
                 self.open(path)
-                if name in ("log", "activity"):
+                if name == "activity":
+                    browser.wait("the program's rates have a line",
+                                 "document.querySelectorAll('#rates-charts polyline')[3]?.points.length > 4")
+                if name == "log":
                     browser.wait("rates are drawn", "document.querySelector('#rates-charts polyline')?.points.length > 1")
                 size = browser.screenshot(f"{folder}/{name}-{look}.png")
                 expect(5_000 < size < 150_000, f"the screenshot of {name} has {size} bytes")
