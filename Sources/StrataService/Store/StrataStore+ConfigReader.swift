@@ -8,8 +8,8 @@ extension StrataStore.Options {
     /// ```
     ///
     /// - `metrics.interval.seconds` (double, optional, default 15): how often the sizes of stores go to the metrics.
-    /// - `status.interval.seconds` (double, optional, default 2): how often a status is written beside each store, once a
-    ///   second at most; 0 for none.
+    /// - `status.interval.seconds` (double, optional, default 2): how often a status is written beside each store, once
+    ///   a second at most; 0 for none.
     /// - `health.free.bytes` (int, optional, default 268435456): with less free disk the service is degraded.
     /// - `health.consumer.lag` (int, optional, default 100000): a consumer of the history so many transactions behind
     ///   makes the service degraded.
