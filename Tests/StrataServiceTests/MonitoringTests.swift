@@ -34,6 +34,7 @@ import Testing
         var options = StrataStore.Options()
         options.metricsInterval = .milliseconds(20)
         options.minimumFreeBytes = 0
+        options.pool.timeLimit = ServiceFixture.patience
         options.telemetry?.metrics = metrics
         options.telemetry?.slowFetch = .zero
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

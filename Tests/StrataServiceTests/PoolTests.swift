@@ -8,6 +8,7 @@ import Testing
     private func pool(_ fixture: ServiceFixture, readers: Int = 2, writers: Int = 2) -> StrataContextPool {
         var options = StrataContextPool.Options()
         (options.readers, options.writers) = (readers, writers)
+        options.timeLimit = ServiceFixture.patience
         return StrataContextPool(fixture.container, options)
     }
 
@@ -70,8 +71,7 @@ import Testing
             for task in 0..<64 {
                 group.addTask {
                     for _ in 0..<5 {
-                        try await pool.withContext(task % 2 == 0 ? .reading : .writing, timeLimit: .seconds(60)) {
-                            context in
+                        try await pool.withContext(task % 2 == 0 ? .reading : .writing) { context in
                             seen.enter(context)
                             defer { seen.leave() }
                             #expect(context.registeredObjects.isEmpty)
@@ -154,7 +154,7 @@ import Testing
             for number in 0..<300 {
                 group.addTask {
                     let task = Task {
-                        try await pool.withContext(number % 2 == 0 ? .reading : .writing, timeLimit: .seconds(60)) {
+                        try await pool.withContext(number % 2 == 0 ? .reading : .writing) {
                             _ = try $0.fetch(ServiceFixture.request(entity))
                         }
                     }
@@ -165,8 +165,8 @@ import Testing
             }
         }
         #expect(pool.holders.isEmpty)
-        try await pool.withContext(.reading, timeLimit: .seconds(5)) { _ in }
-        try await pool.withContext(.writing, timeLimit: .seconds(5)) { _ in }
+        try await pool.withContext(.reading) { _ in }
+        try await pool.withContext(.writing) { _ in }
     }
 
     @Test func closingWaitsForThoseWhoHaveComeAndRefusesOthers() async throws {

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import StrataService
 import Synchronization
 
 /// A container whose entity no other test has: telemetry hears of every store of the process.
@@ -20,6 +21,16 @@ final class ServiceFixture: Sendable {
             try? container.persistentStoreCoordinator.remove(store)
         }
         try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// For how long tests wait that are not about waiting: every test runs at once, also on a machine that does other
+    /// work, and the pool's own limit is one for requests.
+    static let patience: Duration = .seconds(600)
+
+    var pool: StrataContextPool {
+        var options = StrataContextPool.Options()
+        options.timeLimit = Self.patience
+        return StrataContextPool(container, options)
     }
 
     static func container(_ entity: String, _ folder: URL) -> NSPersistentContainer {

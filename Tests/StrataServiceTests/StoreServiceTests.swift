@@ -18,6 +18,7 @@ import Testing
         options.metricsInterval = .milliseconds(20)
         options.telemetry?.metrics = metrics
         options.minimumFreeBytes = 0
+        options.pool.timeLimit = ServiceFixture.patience
         return options
     }
 
@@ -307,6 +308,7 @@ import Testing
         var options = StrataStore.Options()
         options.telemetry?.metrics = metrics
         options.minimumFreeBytes = .max
+        options.pool.timeLimit = ServiceFixture.patience
         let store = StrataStore(container, options)
         try await testGracefulShutdown { trigger in
             async let running: Void = store.run()

@@ -213,7 +213,7 @@ import Tracing
 
     @Test func aFetchInAPoolsContextIsAChildOfTheRequestsSpan() async throws {
         let probe = try Probe()
-        let (entity, pool) = (probe.entity, StrataContextPool(probe.fixture.container))
+        let (entity, pool) = (probe.entity, probe.fixture.pool)
         try await probe.tracer.withSpan("request") { span in
             _ = try await pool.withContext(.reading) { try $0.fetch(ServiceFixture.request(entity)).count }
             #expect(probe.spans.map(\.parentSpanID) == [span.context.inMemorySpanContext?.spanID])

@@ -38,7 +38,7 @@ import Testing
     @Test func changesGoOnAfterATokenFromOutside() async throws {
         let fixture = try ServiceFixture()
         let (entity, coordinator) = (fixture.entity, fixture.container.persistentStoreCoordinator)
-        let pool = StrataContextPool(fixture.container)
+        let pool = fixture.pool
         for _ in 0..<3 { try await pool.withContext(.writing) { ServiceFixture.add(1, entity, $0) } }
         var seen: [Int64] = []
         var last = ""
@@ -59,7 +59,7 @@ import Testing
     @Test func aTokenOfDeletedHistoryHasExpired() async throws {
         let fixture = try ServiceFixture()
         let (entity, coordinator) = (fixture.entity, fixture.container.persistentStoreCoordinator)
-        let pool = StrataContextPool(fixture.container)
+        let pool = fixture.pool
         var tokens: [NSPersistentHistoryToken?] = []
         for _ in 0..<3 {
             try await pool.withContext(.writing) { ServiceFixture.add(1, entity, $0) }

@@ -17,6 +17,9 @@ package enum Arithmetic {
         }
     }
 
+    /// A sum of integers: floating point where it needs more than 64 bits.
+    package init(_ sum: Int128) { self = Int64(exactly: sum).map { .integer($0) } ?? .double(Double(sum)) }
+
     package var anyValue: Any {
         switch self {
         case .integer(let value): Int(value)
@@ -110,9 +113,11 @@ package enum Arithmetic {
 
     /// The sum of values; a text counts as the number that it begins with, and what is no number as 0.
     static func sum(_ values: [Any]) -> Arithmetic {
-        values.reduce(.integer(0)) { sum, value in
-            Arithmetic(summand: value).map { sum + $0 } ?? sum
+        var sum = ArithmeticSum()
+        for value in values {
+            if let number = Arithmetic(summand: value) { sum.add(number) }
         }
+        return sum.value
     }
 
     /// The mean of values in floating point, or decimal when a decimal is among them.

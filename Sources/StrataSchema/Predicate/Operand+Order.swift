@@ -21,6 +21,10 @@ extension Operand {
         return left.lexicographicallyPrecedes(right) ? .orderedAscending : .orderedDescending
     }
 
+    package var isNull: Bool {
+        if case .null = self { true } else { false }
+    }
+
     /// Whether it is null or no number, which counts as little.
     var isNothing: Bool { rank == 0 }
 

@@ -1,7 +1,8 @@
 import CoreData
 import Foundation
-import Strata
 import Testing
+
+@testable import Strata
 
 /// Rows and values without repetitions, however many there are, and of whatever type.
 ///
@@ -11,7 +12,8 @@ import Testing
     private static func model() -> NSManagedObjectModel {
         let item = GraphModel.entity("Item")
         item.properties = [
-            GraphModel.attribute("a", .integer64AttributeType), GraphModel.attribute("price", .decimalAttributeType),
+            GraphModel.attribute("a", .integer64AttributeType), GraphModel.attribute("big", .integer64AttributeType),
+            GraphModel.attribute("price", .decimalAttributeType),
             GraphModel.attribute("title", .stringAttributeType),
             GraphModel.attribute("list", .transformableAttributeType),
             GraphModel.attribute("ratio", .doubleAttributeType), GraphModel.attribute("share", .floatAttributeType),
@@ -37,10 +39,13 @@ import Testing
                 let rows = (start..<count).map { ["a": $0, "title": "t\($0 % 97)"] as [String: Any] }
                 try context.execute(NSBatchInsertRequest(entityName: "Item", objects: rows))
                 let clock = ContinuousClock()
-                let begin = clock.now
-                let found = try context.fetch(request(["a", "title"])).count
-                #expect(found == count)
-                return clock.now - begin
+                // The shortest of three: other tests have the processors, too.
+                return try (0..<3).map { _ in
+                    let begin = clock.now
+                    let found = try context.fetch(request(["a", "title"])).count
+                    #expect(found == count)
+                    return clock.now - begin
+                }.min() ?? .zero
             }
             _ = try duration(upTo: 100)
             let few = try duration(upTo: 2_000)
@@ -102,6 +107,7 @@ import Testing
                 size.expressionResultType = .integer64AttributeType
                 grouped.propertiesToFetch = [name, size]
                 grouped.propertiesToGroupBy = [name]
+                #expect(try context.explain(grouped).groupsColumns, "\(name)")
                 let sizes = try context.fetch(grouped).compactMap { $0["size"] as? Int }.sorted()
                 #expect(sizes == (count == 3 ? [3, 3, 6] : [6, 6]), "\(name)")
                 let several = request([])
@@ -111,6 +117,40 @@ import Testing
                 let items = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item")) as NSArray
                 let union = items.value(forKeyPath: "@distinctUnionOfObjects.\(name)")
                 #expect((union as? [Any])?.count == count, "\(name)")
+            }
+        }
+    }
+
+    /// Sums of integers are exact as long as the sum fits into 64 bits, whatever the rows before came to, and floating
+    /// point else; neither is a matter of the rows' order, or of who adds them up.
+    @Test(arguments: StoreKind.allCases, [true, false]) func largeIntegersAddUpInAnyOrder(
+        _ kind: StoreKind, _ isCompiled: Bool
+    ) throws {
+        let store = try TestStore(kind, Self.model())
+        let context = store.context()
+        try CompiledExecution.$isEnabled.withValue(isCompiled) {
+            try context.performAndWait {
+                let fits: [Int64] = [.max, .max, -5, .min, .min]
+                for value in fits { _ = context.insert("Item", ["a": 1, "big": value]) }
+                for value in [Int64.max, 2, .max] { _ = context.insert("Item", ["a": 2, "big": value]) }
+                try context.save()
+                let grouped = request(["a"])
+                grouped.returnsDistinctResults = false
+                let sum = NSExpressionDescription()
+                sum.name = "sum"
+                sum.expression = NSExpression(format: "sum:(big)")
+                let average = NSExpressionDescription()
+                average.name = "average"
+                average.expression = NSExpression(format: "average:(big)")
+                grouped.propertiesToFetch = ["a", sum, average]
+                grouped.propertiesToGroupBy = ["a"]
+                #expect(try context.explain(grouped).groupsColumns == isCompiled)
+                let found = try context.fetch(grouped)
+                try #require(found.count == 2)
+                #expect(found[0]["sum"] as? Int == -7 && found[0]["average"] as? Double == -1.4)
+                #expect(found[1]["sum"] as? Double == 0x1p64 && found[1]["average"] as? Double == 0x1p64 / 3)
+                let values = fits.map { $0 as NSNumber } as NSArray
+                #expect(values.value(forKeyPath: "@sum.self") as? Int == -7)
             }
         }
     }

@@ -18,11 +18,11 @@ final class Connection {
     private let descriptor: Int32
     private var buffer: [UInt8] = []
 
-    /// - Parameter timeLimit: of each reading, in seconds.
-    init(_ port: UInt16, timeLimit: Int = 10) throws {
+    /// A reading that takes a minute has failed.
+    init(_ port: UInt16) throws {
         guard port != 0 else { throw Closed() }
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var limit = timeval(tv_sec: timeLimit, tv_usec: 0)
+        var limit = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var one: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))

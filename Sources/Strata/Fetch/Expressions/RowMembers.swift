@@ -51,7 +51,7 @@ final class RowMembers: Equatable {
         case .aggregate(.minimum, _, _), .aggregate(.maximum, _, _): return members.best
         case .aggregate(.average, _, _): return .real(members.average)
         case .aggregate(.sum, _, let kind):
-            switch members.sum {
+            switch members.total {
             case .integer(let value): return kind.isInteger ? .integer(value) : .real(Double(value))
             case .double(let value): return kind.isInteger ? nil : .real(value)
             case .decimal: return nil

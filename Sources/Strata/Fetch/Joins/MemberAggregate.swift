@@ -52,7 +52,7 @@ struct MemberAggregate {
     }
 
     private(set) var count = 0
-    private(set) var sum = Arithmetic.integer(0)
+    private var sum = ArithmeticSum()
     /// The least or the greatest value; null when there is none.
     private(set) var best = Value.null
 
@@ -60,8 +60,8 @@ struct MemberAggregate {
         count += 1
         switch (function, value) {
         case (_, .null): return
-        case (.sum, .integer(let value)), (.average, .integer(let value)): sum = sum + .integer(value)
-        case (.sum, .real(let value)), (.average, .real(let value)): sum = sum + .double(value)
+        case (.sum, .integer(let value)), (.average, .integer(let value)): sum.add(.integer(value))
+        case (.sum, .real(let value)), (.average, .real(let value)): sum.add(.double(value))
         case (.minimum, .integer(let new)):
             if case .integer(let old) = best, old <= new { return }
             best = value
@@ -82,13 +82,16 @@ struct MemberAggregate {
     /// Takes in a member whose values nobody asks for.
     mutating func addMember() { count += 1 }
 
+    /// The sum of the values.
+    var total: Arithmetic { sum.value }
+
     /// 0 of no members.
-    var average: Double { count == 0 ? 0 : sum.doubleValue / Double(count) }
+    var average: Double { count == 0 ? 0 : total.doubleValue / Double(count) }
 
     /// What the operator gives; the aggregate of no members has its value, too.
     func result(_ function: Function, _ kind: SlotKind) -> Any? {
         switch function {
-        case .sum: return sum.anyValue
+        case .sum: return total.anyValue
         case .average: return average
         case .minimum, .maximum:
             switch best {

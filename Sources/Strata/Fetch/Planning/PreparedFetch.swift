@@ -45,6 +45,8 @@ final class PreparedFetch: @unchecked Sendable {
     let isOutdated = Atomic<Bool>(false)
     /// Only of requests for dictionaries.
     let dictionaries: DictionaryPlan?
+    /// Where the dictionaries want nothing but extremes: for each the fetch of the row that has it.
+    let extremes: [PreparedFetch]
     /// Whether an index alone may give its results, as they are.
     var isIndexedPage: Bool {
         columnSorts?.isEmpty == false && prefetchedPaths.isEmpty && !refreshes && dictionaries == nil
@@ -96,6 +98,7 @@ final class PreparedFetch: @unchecked Sendable {
         let dictionaries =
             settings.resultType.contains(.dictionaryResultType) ? try DictionaryPlan(settings, shape) : nil
         self.dictionaries = dictionaries
+        extremes = try dictionaries.map { try Self.extremes($0, of: shape, settings, predicate, in: context) } ?? []
         sorts = (settings.sortDescriptors ?? []).map { PropertyNames.keyed($0) }
         keySorts = sorts.compactMap { $0 as? KeySortDescriptor }
         try Self.check(keySorts, columns: dictionaries?.names ?? [], checker, shape)

@@ -50,7 +50,7 @@ struct Aggregate {
 struct AggregateState {
     private let function: Aggregate.Function
     private var count = 0
-    private var total = Arithmetic.integer(0)
+    private var sum = ArithmeticSum()
     private var best: Any?
     /// Only for functions that need all values.
     private var values: [Any] = []
@@ -69,7 +69,7 @@ struct AggregateState {
     ) {
         self.function = function
         self.count = count
-        self.total = total
+        sum = ArithmeticSum(total)
         self.best = best
         self.values = values
     }
@@ -82,7 +82,7 @@ struct AggregateState {
         switch function {
         case .count: return false
         case .sum, .average:
-            if let number = Arithmetic(summand: value) { total = total + number }
+            if let number = Arithmetic(summand: value) { sum.add(number) }
             return false
         case .min, .max:
             let wanted: ComparisonResult = function == .min ? .orderedAscending : .orderedDescending
@@ -101,7 +101,7 @@ struct AggregateState {
         switch function {
         case .count: return NSNumber(value: count)
         case .sum:
-            switch total {
+            switch sum.value {
             case .integer(let value): return NSNumber(value: value)
             case .double(let value): return NSNumber(value: value)
             case .decimal(let value): return NSDecimalNumber(decimal: value)
@@ -114,9 +114,10 @@ struct AggregateState {
     var result: Any? {
         switch function {
         case .count: return count
-        case .sum: return total.anyValue
+        case .sum: return sum.value.anyValue
         case .average:
             guard count > 0 else { return nil }
+            let total = sum.value
             if case .decimal(let sum) = total { return NSDecimalNumber(decimal: sum / Decimal(count)) }
             return total.doubleValue / Double(count)
         case .min, .max: return best

@@ -133,6 +133,24 @@ struct DictionaryFetch {
         return true
     }
 
+    /// Takes in, where all rows are one group and nothing but extremes are wanted, the rows that have these.
+    ///
+    /// - Parameter row: the row of an aggregate; nil if that has to be found in another way.
+    /// - Returns: False, with nothing taken in, if one of them has none.
+    mutating func addExtremes(_ row: (Int) throws -> RowSource?) rethrows -> Bool {
+        var group = Group(
+            keys: [], states: dictionaries.aggregates.map { AggregateState($0) },
+            plain: dictionaries.columns.map { _ in nil }, sortValues: sorts.map { _ in nil })
+        for (index, aggregate) in dictionaries.aggregates.enumerated() {
+            guard let row = try row(index) else { return false }
+            let context = EvaluationContext(object: row, bindings: nil)
+            _ = group.states[index].add(Self.detached(aggregate.argument.evaluate(context)))
+            if index == representative { group.plain = plainValues(context) }
+        }
+        groups = [group]
+        return true
+    }
+
     /// Takes the rows of one store in.
     mutating func add(_ scan: StoreScan) throws {
         guard plan.sorts.count == sorts.count else {
@@ -158,7 +176,8 @@ struct DictionaryFetch {
 
     private mutating func addEntry(_ row: RowSource) {
         let context = EvaluationContext(object: row, bindings: nil)
-        let values = shown.map { value(of: dictionaries.columns[$0], context) }
+        var values = shown.map { value(of: dictionaries.columns[$0], context) }
+        if plan.isDistinct { values = values.map(Self.positiveZero) }
         var keys: SortKeys?
         if !sorts.isEmpty {
             keys = SortKeys(values: sorts.indices.map { sortValue($0, values, row) }, sorts)
@@ -183,7 +202,7 @@ struct DictionaryFetch {
 
     private mutating func addToGroup(_ row: RowSource) {
         let context = EvaluationContext(object: row, bindings: nil)
-        let keys = dictionaries.groups.map { value(of: $0, context) }
+        let keys = dictionaries.groups.map { Self.positiveZero(value(of: $0, context)) }
         let number = number(of: keys, context, row)
         var isNewRepresentative = false
         for (index, aggregate) in dictionaries.aggregates.enumerated() {
@@ -209,7 +228,17 @@ struct DictionaryFetch {
     }
 
     private func plainValues(_ context: EvaluationContext) -> [Any?] {
-        dictionaries.columns.map { $0.isAggregate ? nil : value(of: $0, context) }
+        dictionaries.columns.map { $0.isAggregate ? nil : Self.positiveZero(value(of: $0, context)) }
+    }
+
+    /// Zeros of both signs are one value; which of them comes first is no matter.
+    private static func positiveZero(_ value: Any?) -> Any? {
+        switch value {
+        case let number as NSNumber where number.doubleValue == 0 && number.doubleValue.sign == .minus:
+            String(cString: number.objCType) == "f" ? NSNumber(value: 0 as Float) : NSNumber(value: 0 as Double)
+        case let date as Date where date.timeIntervalSinceReferenceDate == 0: Date(timeIntervalSinceReferenceDate: 0)
+        default: value
+        }
     }
 
     /// The group's dictionary, nil if it does not satisfy the predicate for groups.
@@ -260,6 +289,8 @@ struct DictionaryFetch {
             for (a, b) in zip(operands[left], operands[right]) {
                 let order = a.order(b)
                 if order != .orderedSame { return order == .orderedAscending }
+                // Null and what is no number are alike in an order of objects, but are two groups.
+                if a.isNull != b.isNull { return a.isNull }
             }
             return false
         }

@@ -302,6 +302,10 @@ struct FetchExecutor {
                 return found
             }
             var fetch = DictionaryFetch(plan, dictionaries, keySorts)
+            if stores.count == 1, try addExtremes(to: &fetch, of: stores[0]) {
+                found.dictionaries = try fetch.results(turn)
+                return found
+            }
             for store in stores {
                 let scan = StoreScan(plan, store, needsRow: true, context: context, report: report, turn: turn)
                 if try stores.count == 1 && fetch.addColumns(scan, report) { continue }

@@ -14,6 +14,8 @@ struct ColumnAggregate {
     /// By group: values that are not null, and their sum or extreme.
     private var counts: [Int] = []
     private var integers: [Int64] = []
+    /// What sums of integers have besides, of groups whose sum has overflowed.
+    private var excess: [Int: Int128] = [:]
     private var reals: [Double] = []
     private var decimals: [ColumnDecimal] = []
     private var bytes: [[UInt8]] = []
@@ -58,8 +60,7 @@ struct ColumnAggregate {
     /// Takes in rows.
     ///
     /// - Parameter view: the values of ``column``; nil for the rows themselves.
-    /// - Throws: `NotCompiled` when a sum of integers overflows or one of decimals is rounded, or an extreme meets what
-    ///   is no number.
+    /// - Throws: `NotCompiled` when a sum of decimals is rounded, or one or an extreme of them meets what is no number.
     mutating func add(
         _ view: ColumnView?, _ rows: UnsafeBufferPointer<Int32>, _ groups: UnsafeBufferPointer<Int32>
     ) throws {
@@ -73,12 +74,12 @@ struct ColumnAggregate {
         }
         switch column.kind {
         case .decimal: try addDecimals(view, rows, groups)
-        case .bool: try addIntegers(view, rows, groups) { view.bool($0) ? 1 : 0 }
-        case .int16: try addIntegers(view, rows, groups) { Int64(view.int16($0)) }
-        case .int32: try addIntegers(view, rows, groups) { Int64(view.int32($0)) }
-        case .int64: try addIntegers(view, rows, groups) { view.int64($0) }
-        case .float: try addReals(view, rows, groups) { Double(view.float($0)) }
-        case .double, .date: try addReals(view, rows, groups) { view.double($0) }
+        case .bool: addIntegers(view, rows, groups) { view.bool($0) ? 1 : 0 }
+        case .int16: addIntegers(view, rows, groups) { Int64(view.int16($0)) }
+        case .int32: addIntegers(view, rows, groups) { Int64(view.int32($0)) }
+        case .int64: addIntegers(view, rows, groups) { view.int64($0) }
+        case .float: addReals(view, rows, groups) { Double(view.float($0)) }
+        case .double, .date: addReals(view, rows, groups) { view.double($0) }
         case .uuid:
             addBytes(view, rows, groups) { row, body in withUnsafeBytes(of: view.uuid(row), body) }
         default: addBytes(view, rows, groups) { row, body in body(view.bytes(row)) }
@@ -91,18 +92,18 @@ struct ColumnAggregate {
     private mutating func addIntegers(
         _ view: ColumnView, _ rows: UnsafeBufferPointer<Int32>, _ groups: UnsafeBufferPointer<Int32>,
         _ load: (Int) -> Int64
-    ) throws {
+    ) {
         for index in 0..<rows.count {
             let row = Int(rows[index])
             if view.isNull(row) { continue }
             let (value, group) = (load(row), Int(groups[index]))
             if distinct?.insert(UInt64(bitPattern: value), group: group) == false { continue }
-            try add(value, count: 1, to: group)
+            add(value, count: 1, to: group)
         }
     }
 
     @inline(__always)
-    private mutating func add(_ value: Int64, count: Int, to group: Int) throws {
+    private mutating func add(_ value: Int64, count: Int, to group: Int) {
         let isFirst = counts[group] == 0
         counts[group] += count
         switch function {
@@ -110,8 +111,12 @@ struct ColumnAggregate {
         case .max: if isFirst || value > integers[group] { integers[group] = value }
         case .sum, .average:
             let (sum, overflow) = integers[group].addingReportingOverflow(value)
-            if overflow { throw NotCompiled() }
-            integers[group] = sum
+            if overflow {
+                excess[group, default: 0] += Int128(integers[group])
+                integers[group] = value
+            } else {
+                integers[group] = sum
+            }
         case .count: break
         case .median, .mode, .standardDeviation: lists[group].append(boxed(value))
         }
@@ -123,7 +128,7 @@ struct ColumnAggregate {
     private mutating func addReals(
         _ view: ColumnView, _ rows: UnsafeBufferPointer<Int32>, _ groups: UnsafeBufferPointer<Int32>,
         _ load: (Int) -> Double
-    ) throws {
+    ) {
         if function.addsUp, distinct == nil, view.nulls == nil {
             counts.withUnsafeMutableBufferPointer { counts in
                 reals.withUnsafeMutableBufferPointer { reals in
@@ -141,25 +146,32 @@ struct ColumnAggregate {
             if view.isNull(row) { continue }
             let (value, group) = (load(row), Int(groups[index]))
             if distinct != nil {
-                let code = try GroupedColumns.code(value)
-                if distinct?.insert(code, group: group) == false { continue }
+                if distinct?.insert(GroupedColumns.code(value), group: group) == false { continue }
             }
-            try add(value, count: 1, to: group)
+            add(value, count: 1, to: group)
         }
     }
 
     @inline(__always)
-    private mutating func add(_ value: Double, count: Int, to group: Int) throws {
+    private mutating func add(_ value: Double, count: Int, to group: Int) {
         let isFirst = counts[group] == 0
         counts[group] += count
         switch function {
         case .min, .max:
-            if value.isNaN { throw NotCompiled() }
-            if isFirst || (function == .min ? value < reals[group] : value > reals[group]) { reals[group] = value }
+            let best = reals[group]
+            if isFirst || (function == .min ? Self.precedes(value, best) : Self.precedes(best, value)) {
+                reals[group] = value
+            }
         case .sum, .average: reals[group] += value
         case .count: break
         case .median, .mode, .standardDeviation: lists[group].append(boxed(value))
         }
+    }
+
+    /// What is no number comes before all numbers.
+    @inline(__always)
+    private static func precedes(_ left: Double, _ right: Double) -> Bool {
+        left < right || left.isNaN && !right.isNaN
     }
 
     // MARK: Decimals
@@ -168,14 +180,22 @@ struct ColumnAggregate {
         _ view: ColumnView, _ rows: UnsafeBufferPointer<Int32>, _ groups: UnsafeBufferPointer<Int32>
     ) throws {
         for index in 0..<rows.count where !view.isNull(Int(rows[index])) {
-            guard let value = ColumnDecimal(view.bytes(Int(rows[index]))) else { throw NotCompiled() }
-            let group = Int(groups[index])
+            let (bytes, group) = (view.bytes(Int(rows[index])), Int(groups[index]))
             if distinct != nil {
-                let isNew = value.withCanonicalBytes { distinct?.insert($0, group: group) }
+                let isNew = ColumnDecimal.withCanonicalBytes(bytes) { distinct?.insert($0, group: group) }
                 if isNew == false { continue }
             }
-            try add(value, count: 1, to: group)
+            try addDecimal(bytes, to: group)
         }
+    }
+
+    private mutating func addDecimal(_ bytes: UnsafeRawBufferPointer, to group: Int) throws {
+        if function == .count {
+            counts[group] += 1
+            return
+        }
+        guard let value = ColumnDecimal(bytes) else { throw NotCompiled() }
+        try add(value, count: 1, to: group)
     }
 
     private mutating func add(_ value: ColumnDecimal, count: Int, to group: Int) throws {
@@ -236,8 +256,10 @@ struct ColumnAggregate {
             }
             switch domain {
             case .none: counts[group] += count
-            case .integers: try add(other.integers[theirs], count: count, to: group)
-            case .reals: try add(other.reals[theirs], count: count, to: group)
+            case .integers:
+                add(other.integers[theirs], count: count, to: group)
+                if let more = other.excess[theirs] { excess[group, default: 0] += more }
+            case .reals: add(other.reals[theirs], count: count, to: group)
             case .decimals: try add(other.decimals[theirs], count: count, to: group)
             case .bytes: other.bytes[theirs].withUnsafeBytes { add($0, count: count, to: group) }
             }
@@ -253,16 +275,15 @@ struct ColumnAggregate {
             case .none: break
             case .integers:
                 if distinct?.insert(code, group: group) == false { continue }
-                try add(Int64(bitPattern: code), count: 1, to: group)
+                add(Int64(bitPattern: code), count: 1, to: group)
             case .reals:
                 if distinct?.insert(code, group: group) == false { continue }
-                try add(Double(bitPattern: code), count: 1, to: group)
+                add(Double(bitPattern: code), count: 1, to: group)
             case .decimals, .bytes:
                 try values.withBytes(code) { bytes in
                     if distinct?.insert(bytes, group: group) == false { return }
                     guard domain == .decimals else { return add(bytes, count: 1, to: group) }
-                    guard let value = ColumnDecimal(bytes) else { throw NotCompiled() }
-                    try add(value, count: 1, to: group)
+                    try addDecimal(bytes, to: group)
                 }
             }
         }
@@ -292,7 +313,7 @@ struct ColumnAggregate {
 
     private func total(_ group: Int) -> Arithmetic {
         switch domain {
-        case .integers: .integer(integers[group])
+        case .integers: Arithmetic(Int128(integers[group]) + (excess[group] ?? 0))
         case .decimals: .decimal(decimals[group].decimal)
         default: .double(reals[group])
         }

@@ -62,6 +62,14 @@ struct ColumnDecimal {
         }
     }
 
+    /// The same for the bytes of a value that need be no number.
+    static func withCanonicalBytes<Result>(
+        _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
+        guard let value = ColumnDecimal(bytes) else { return DecimalCoding.notANumber.withUnsafeBytes(body) }
+        return value.withCanonicalBytes(body)
+    }
+
     // MARK: Order
 
     /// A number in whose order the values are, as far as 15 digits go; never 0.

@@ -43,7 +43,7 @@ struct GroupedColumns {
 
     /// Takes in the matches of a row group.
     ///
-    /// - Throws: `NotCompiled` for values that the interpreter has to group.
+    /// - Throws: `NotCompiled` for values that the interpreter has to aggregate.
     mutating func add(_ rowGroup: ScannedRowGroup) throws {
         var rows: [Int32] = []
         var groups: [Int32] = []
@@ -121,7 +121,7 @@ struct GroupedColumns {
             try EvaluationWork.pace(position)
             var nulls: UInt64 = 0
             for (index, column) in columns.enumerated() {
-                if let code = try code(column, Int(row), index) {
+                if let code = code(column, Int(row), index) {
                     key[index] = code
                 } else {
                     key[index] = 0
@@ -179,34 +179,29 @@ struct GroupedColumns {
 
     /// The code of a value in a group column; nil for null.
     @inline(__always)
-    private mutating func code(_ column: ColumnView, _ row: Int, _ index: Int) throws -> UInt64? {
+    private mutating func code(_ column: ColumnView, _ row: Int, _ index: Int) -> UInt64? {
         if column.isNull(row) { return nil }
         switch kinds[index] {
         case .bool: return column.bool(row) ? 1 : 0
         case .int16: return UInt64(bitPattern: Int64(column.int16(row)))
         case .int32: return UInt64(bitPattern: Int64(column.int32(row)))
         case .int64: return UInt64(bitPattern: column.int64(row))
-        case .float: return try Self.code(Double(column.float(row)))
-        case .double, .date: return try Self.code(column.double(row))
+        case .float: return Self.code(Double(column.float(row)))
+        case .double, .date: return Self.code(column.double(row))
         case .toOne:
             let ref = column.reference(row)
             return ref.isNull ? nil : ref.rawValue
         case .uuid:
             return withUnsafeBytes(of: column.uuid(row)) { UInt64(strings[index].insert($0)) }
         case .decimal:
-            guard let value = ColumnDecimal(column.bytes(row)) else { throw NotCompiled() }
-            return UInt64(value.withCanonicalBytes { strings[index].insert($0) })
+            return UInt64(ColumnDecimal.withCanonicalBytes(column.bytes(row)) { strings[index].insert($0) })
         case .string, .data, .uri, .transformable: return UInt64(strings[index].insert(column.bytes(row)))
         }
     }
 
-    /// Zeros of both signs are one value, and so is all that is no number: the interpreter knows how to show them.
-    ///
-    /// - Throws: `NotCompiled` for these.
-    static func code(_ value: Double) throws -> UInt64 {
-        if value.isNaN || value == 0 && value.sign == .minus { throw NotCompiled() }
-        return value.bitPattern
-    }
+    /// Zeros of both signs are one value, and so is all that is no number.
+    @inline(__always)
+    static func code(_ value: Double) -> UInt64 { value.isNaN ? Double.nan.bitPattern : (value + 0).bitPattern }
 
     // MARK: Merging
 
@@ -238,7 +233,7 @@ struct GroupedColumns {
 
     // MARK: Order
 
-    /// The groups in the order of what they are grouped by, as SQLite gives them: null first.
+    /// The groups in the order of what they are grouped by, as SQLite gives them: null first, then what is no number.
     ///
     /// - Throws: why the request should stop.
     func ordered(_ pace: inout TurnPace) throws -> [Int] {
@@ -246,12 +241,15 @@ struct GroupedColumns {
         return try (0..<count).sorted { left, right in
             try pace.step()
             for column in codes.indices {
-                let (isLeft, isRight) = (!isNull(left, column), !isNull(right, column))
-                if isLeft != isRight { return isRight }
-                let (a, b) = (codes[column][left], codes[column][right])
-                if a != b { return a < b }
-                let order = isLeft ? exactOrder(left, right, column) : 0
-                if order != 0 { return order < 0 }
+                switch (codes[column][left], codes[column][right]) {
+                case (nil, nil): continue
+                case (nil, _): return true
+                case (_, nil): return false
+                case (let a?, let b?):
+                    if a != b { return a < b }
+                    let order = exactOrder(left, right, column)
+                    if order != 0 { return order < 0 }
+                }
             }
             return false
         }
@@ -265,13 +263,16 @@ struct GroupedColumns {
     }
 
     /// A number in whose order the values are; values with the same number may differ, if they are told apart by bytes.
-    private func sortCode(_ group: Int, _ column: Int) -> UInt64 {
-        if isNull(group, column) { return 0 }
+    /// Nil for null.
+    private func sortCode(_ group: Int, _ column: Int) -> UInt64? {
+        if isNull(group, column) { return nil }
         let code = code(group, column)
         switch kinds[column] {
         case .bool: return code
         case .int16, .int32, .int64: return code ^ 1 << 63
-        case .float, .double, .date: return code >> 63 == 0 ? code | 1 << 63 : ~code
+        case .float, .double, .date:
+            if Double(bitPattern: code).isNaN { return 0 }
+            return code >> 63 == 0 ? code | 1 << 63 : ~code
         case .toOne: return ObjectRef(rawValue: code).key
         case .decimal: return strings[column].withString(Int(code)) { ColumnDecimal($0)?.code ?? 0 }
         case .uuid, .string, .data, .uri, .transformable:

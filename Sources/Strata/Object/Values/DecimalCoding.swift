@@ -3,7 +3,7 @@ import Foundation
 /// Decimals as bytes: exponent, sign, then the significand, least significant byte first, without leading zeros.
 enum DecimalCoding {
     static let maximumBytes = 18
-    private static let notANumber: [UInt8] = [0, 2]
+    static let notANumber: [UInt8] = [0, 2]
 
     /// What the bytes of a number say: significand x 10^exponent.
     struct Parts {
