@@ -349,7 +349,8 @@ if hasKit {
         .target(
             name: "StrataService",
             dependencies: [
-                "Strata", "StrataShip", "StrataSupport",
+                "Strata", "StrataShip", "StrataLog", "StrataIO", "StrataSupport",
+                .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
@@ -367,6 +368,7 @@ if kitOnly {
             dependencies: [
                 "StrataService", "Strata", "StrataShip", "StrataObjectStore", "StrataSchema", "StrataSupport",
                 "StrataTestKit", "CoreData",
+                .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
@@ -409,7 +411,7 @@ if inspectOnly {
         .testTarget(
             name: "StrataInspectTests",
             dependencies: [
-                "StrataInspect", "StrataCLI", "Strata", "CoreData",
+                "StrataInspect", "StrataService", "StrataCLI", "Strata", "CoreData",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: settings))

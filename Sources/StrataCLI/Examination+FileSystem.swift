@@ -32,7 +32,7 @@ extension Examination {
     }
 
     /// What is mounted where the path lies, by the last and innermost mount.
-    private static func fileSystemType(at path: String) -> String? {
+    static func fileSystemType(at path: String) -> String? {
         guard let text = try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8) else { return nil }
         var found: (length: Int, type: String)?
         for line in text.split(separator: "\n") {

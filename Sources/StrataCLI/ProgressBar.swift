@@ -11,6 +11,8 @@ final class ProgressBar: @unchecked Sendable {
         case objects
         case transactions
         case blocks
+        /// Thousandths of work that takes as long as it was told to.
+        case time
 
         func text(_ count: Int) -> String {
             switch self {
@@ -18,6 +20,7 @@ final class ProgressBar: @unchecked Sendable {
             case .objects: "\(count) objects"
             case .transactions: "\(count) transactions"
             case .blocks: "\(count) blocks"
+            case .time: "\(count / 1_000)"
             }
         }
     }
@@ -102,6 +105,7 @@ final class ProgressBar: @unchecked Sendable {
         guard done > 0, seconds > 0 else { return "\(percent) %" }
         let rate = Double(done) / seconds
         let left = Double(max(0, total - done)) / rate
+        if case .time = unit { return "\(percent) %, \(duration(left)) left" }
         return "\(percent) %, \(unit.text(Int(rate)))/s, \(duration(left)) left"
     }
 

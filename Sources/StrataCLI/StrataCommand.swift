@@ -18,7 +18,7 @@ struct StrataCommand: AsyncParsableCommand {
         discussion: """
             A store is a directory. Everything only reads, also beside a program that has the store open; but \
             `compact` needs the store for itself, and `backup`, `restore`, `verify --salvage` and `import` write \
-            another one. `ship` and `backup --to` keep a file STORE.strata-ship beside the store.
+            another one. `bench` makes one of its own and removes it. `ship` and `backup --to` keep a file STORE.strata-ship beside the store.
 
             Points of the past (--at, --after) are transaction numbers, or times such as 2026-05-01, \
             2026-05-01T12:00:00 (UTC) or 2026-05-01T12:00:00+02:00.
@@ -34,7 +34,7 @@ struct StrataCommand: AsyncParsableCommand {
             Info.self, Schema.self, Stats.self, Verify.self, Backup.self, Ship.self, Restore.self, Compact.self,
             History.self, Diff.self,
             Dump.self, Get.self,
-            Query.self, Inspect.self, Import.self, Export.self, Doctor.self, Shell.self,
+            Query.self, Inspect.self, Import.self, Export.self, Doctor.self, Bench.self, Shell.self,
         ])
 
     static func main() async {

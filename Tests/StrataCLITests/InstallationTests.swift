@@ -93,8 +93,8 @@ import Testing
                 "-rwxr-xr-x root/root ./usr/bin/strata",
             ])
         let unpacked = try bash(
-            "dpkg-deb -R \"$1\" tree && cd tree && md5sum -c DEBIAN/md5sums && usr/bin/strata", [first],
-            in: fixture.directory)
+            "dpkg-deb -R \"$1\" \"$2\" && cd \"$2\" && md5sum -c DEBIAN/md5sums && usr/bin/strata",
+            [first, fixture.directory.appendingPathComponent("tree").path], in: fixture.directory)
         #expect(unpacked.code == 0, "\(unpacked)")
         let second = try package("second", "1700000000")
         let other = try package("third", "1700000001")

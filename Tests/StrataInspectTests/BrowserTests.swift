@@ -57,8 +57,19 @@ import Testing
             while !FileManager.default.fileExists(atPath: signal) { try await Task.sleep(for: .milliseconds(50)) }
             try fixture.save(author: "browser test") { InspectFixture.insert("Tag", ["label": "seen live"], $0) }
         }
+        // A program that tells what it does.
+        let telling = Task {
+            var status = WrittenStatus()
+            while !Task.isCancelled {
+                status.count += Int.random(in: 500...1_500)
+                status.time = Date().timeIntervalSince1970
+                try status.write(beside: fixture.store)
+                try await Task.sleep(for: .seconds(1))
+            }
+        }
         let status = try await Self.check("library", fixture, folder.path, signal)
         writing.cancel()
+        telling.cancel()
         if let status { #expect(status == 0, "the browser's checks failed; what they print says where") }
     }
 

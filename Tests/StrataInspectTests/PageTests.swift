@@ -253,7 +253,7 @@ import Testing
         #expect(texts == Stores.texts.map { Array($0.utf8) })
         #expect(rows.compactMap { $0["number"] as? String }.contains("nan"))
         var paths = [
-            "/", "/model", "/log", "/history", "/changes?from=0", "/query", "/objects?entity=\(entity)",
+            "/", "/model", "/log", "/activity", "/history", "/changes?from=0", "/query", "/objects?entity=\(entity)",
             "/objects?entity=\(other)", "/objects?entity=\(entity)&sort=-number",
             "/query?entity=\(entity)&chart=number",
             "/query?entity=\(entity)&where=%3Cscript%3E", "/objects?entity=%3Cscript%3E", "/%3Cscript%3E",

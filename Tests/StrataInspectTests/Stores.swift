@@ -123,6 +123,10 @@ enum Stores {
     ]
 
     static func fillHostile(_ fixture: InspectFixture) throws {
+        var status = WrittenStatus()
+        (status.text, status.plan) = (texts[1], attributeName)
+        (status.entity, status.program) = (script, texts[3] + script)
+        try status.write(beside: fixture.store)
         try fixture.save(author: "<img src=x onerror=window.hacked=1>") { context in
             for index in 0..<max(texts.count, numbers.count, datas.count) {
                 let object = InspectFixture.insert(

@@ -55,7 +55,10 @@ import Testing
         let token = try #require(coordinator.currentPersistentHistoryToken(fromStores: nil))
         try coordinator.acknowledgeHistory(upTo: token, by: "search")
         tellWhatNeedsOthers(of: fixture.folder.appendingPathComponent("books").path, entity)
-        let gauges = ["strata_history_consumer_lag{", "strata_store_size{", "strata_ship_lag "]
+        let gauges = [
+            "strata_history_consumer_lag{", "strata_store_size{", "strata_ship_lag ", "strata_ship_epoch 1\n",
+            "strata_disk_free{", "strata_cache_misses_total{",
+        ]
         for _ in 0..<1_000 {
             let text = metrics.text()
             if gauges.allSatisfy({ text.contains($0) }) { break }

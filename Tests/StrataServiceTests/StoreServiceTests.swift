@@ -9,6 +9,7 @@ import StrataService
 import StrataShip
 import StrataTestKit
 import Synchronization
+import SystemPackage
 import Testing
 
 @Suite struct StoreServiceTests {
@@ -37,8 +38,67 @@ import Testing
         let plan = try await LogRestorer(from: objects).plan()
         #expect(plan.transaction?.sequence == shipping.store.status.sequence)
         for label in ["strata.ship.unshipped", "strata.ship.lag", "strata.ship.failing"] {
-            #expect(!metrics.recorders(label: label).isEmpty)
+            #expect(metrics.recorders(label: label).first?.lastValue == 0)
         }
+        #expect(metrics.recorders(label: "strata.ship.epoch").first?.lastValue == 1)
+        #expect(metrics.recorders(label: "strata.ship.fenced").first?.lastValue == 0)
+    }
+
+    @Test func aStoreThatAnotherMachineHasTakenOverIsFenced() async throws {
+        let fixture = try ServiceFixture()
+        let (entity, metrics, objects) = (fixture.entity, TestMetrics(), SimulatedObjectStore())
+        var ship = ShipOptions()
+        ship.interval = .milliseconds(10)
+        let shipping = StrataShipping(
+            ShippedStore(fixture.container, to: objects, options: ship), metrics: metrics,
+            metricsInterval: .milliseconds(10))
+        let running = Task { try await shipping.run() }
+        func save() async throws {
+            try await fixture.container.performBackgroundTask { context in
+                ServiceFixture.add(1, entity, context)
+                try context.save()
+            }
+        }
+        try await save()
+        for _ in 0..<1_000 where shipping.store.status.sequence == 0 { try await Task.sleep(for: .milliseconds(10)) }
+        // What is restored to go on in its place.
+        let other = fixture.folder.appendingPathComponent("restored")
+        var restore = RestoreOptions()
+        restore.takesOver = true
+        _ = try await LogRestorer(from: objects).restore(to: FilePath(other.path), options: restore)
+        try? await save()
+        let error = await #expect(throws: ShipError.self) { try await running.value }
+        #expect(error?.code == .fenced)
+        #expect(metrics.recorders(label: "strata.ship.fenced").first?.lastValue == 1)
+        #expect(metrics.recorders(label: "strata.ship.epoch").first?.lastValue == 1)
+    }
+
+    @Test func hitsOfTheCacheAreCountedOnAndFreeSpaceIsTold() async throws {
+        let fixture = try ServiceFixture(loads: false)
+        let (entity, metrics) = (fixture.entity, TestMetrics())
+        let store = StrataStore(fixture.container, options(metrics))
+        try await testGracefulShutdown { trigger in
+            async let running: Void = store.run()
+            try await store.withContext(.writing) { ServiceFixture.add(100, entity, $0) }
+            func count(_ label: String) -> Int64 {
+                metrics.counters.filter { $0.label == label }.reduce(0) { $0 + $1.totalValue }
+            }
+            for _ in 0..<1_000 where count("strata.cache.hits") == 0 {
+                try await store.withContext(.reading) { context in
+                    for book in try context.fetch(ServiceFixture.request(entity)) {
+                        context.refresh(book, mergeChanges: false)
+                        _ = book.value(forKey: "title")
+                    }
+                }
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            #expect(count("strata.cache.hits") > 0)
+            trigger.triggerGracefulShutdown()
+            try await running
+        }
+        let free = try #require(metrics.recorders(label: "strata.disk.free").first)
+        #expect(free.dimensions.contains { $0 == ("db.namespace", "books") })
+        #expect((free.lastValue ?? 0) > 1_000_000)
     }
 
     @Test func requestsWaitUntilTheStoresAreOpenAndTheEndIsInOrder() async throws {

@@ -185,8 +185,30 @@ import Tracing
         #expect(slow.count >= 2 && slow.count <= 2 + seconds, "one a plan: \(slow)")
         #expect(slow.allSatisfy { $0.message == "slow fetch \(entity)" && $0.metadata["strata.plan"] != nil })
         #expect(slow.allSatisfy { $0.metadata["db.query.text"] == nil }, "nobody has asked for it")
-        let counter = try probe.metrics.expectCounter("strata.fetch.slow", [("db.collection.name", entity)])
-        #expect(counter.totalValue == 51)
+        for (plan, count) in [("compiled scan", 50), ("all rows", 1)] {
+            let counter = try probe.metrics.expectCounter(
+                "strata.fetch.slow", [("db.collection.name", entity), ("strata.plan", plan)])
+            #expect(counter.totalValue == count)
+        }
+    }
+
+    /// A label takes a value for each way to find rows, whatever users ask for; what failed before it had one, too.
+    @Test func slowFetchesAreCountedByPlansAndNotByValues() async throws {
+        let probe = try Probe { $0.slowFetch = .zero }
+        let (entity, context) = (probe.entity, probe.context)
+        try await probe.fill()
+        try await context.perform {
+            for number in 0..<300 {
+                _ = try context.count(for: ServiceFixture.request(entity, "title == %@", "Secret \(number)"))
+            }
+            _ = try? context.fetch(ServiceFixture.request(entity, "colour == %@", "Secret"))
+        }
+        let counters = probe.metrics.counters.filter {
+            $0.label == "strata.fetch.slow" && $0.dimensions.contains { $0 == ("db.collection.name", entity) }
+        }
+        let plans = counters.compactMap { $0.dimensions.first { $0.0 == "strata.plan" }?.1 }
+        #expect(Set(plans) == ["compiled scan", "none"], "\(plans)")
+        #expect(counters.reduce(0) { $0 + $1.totalValue } == 301)
     }
 
     @Test func aFetchInAPoolsContextIsAChildOfTheRequestsSpan() async throws {

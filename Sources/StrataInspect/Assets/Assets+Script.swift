@@ -235,6 +235,26 @@ extension Assets {
               one.caption.textContent = name + ': ' + text(name, value);
             }
           });
+          source.addEventListener('program', event => {
+            byId('program').textContent = JSON.parse(event.data).text;
+          });
+          source.addEventListener('requests', event => {
+            const { caption, rows } = JSON.parse(event.data);
+            const table = byId('results');
+            const names = [...table.tHead.rows[0].cells].map(cell => cell.textContent);
+            table.caption.textContent = caption;
+            table.tBodies[0].replaceChildren(...rows.map(record => {
+              const line = make('tr');
+              line.tabIndex = -1;
+              for (const name of names) {
+                const cell = make('td');
+                if (typeof record[name] === 'number') cell.className = 'number';
+                if (record[name] !== null) cell.append(make('bdi', String(record[name])));
+                line.append(cell);
+              }
+              return line;
+            }));
+          });
           source.addEventListener('segments', event => {
             const segments = JSON.parse(event.data).slice(-400);
             const most = Math.max(1, ...segments.map(segment => segment.bytes));

@@ -19,11 +19,15 @@ struct PageContent: Sendable {
         for field in fields { text += "\(QuotedText.of(field.name)):\(field.json)," }
         text += "\"rows\":["
         for (index, record) in records.enumerated() {
-            let values = zip(columns, record).map { "\(QuotedText.of($0)):\($1.json)" }
-            text += (index == 0 ? "\n" : ",\n") + "{\(values.joined(separator: ","))}"
+            text += (index == 0 ? "\n" : ",\n") + Self.json(columns, record)
             try Self.check(text)
         }
         return text + (records.isEmpty ? "]}\n" : "\n]}\n")
+    }
+
+    /// A record as an object.
+    static func json(_ columns: [String], _ record: [Cell]) -> String {
+        "{\(zip(columns, record).map { "\(QuotedText.of($0)):\($1.json)" }.joined(separator: ","))}"
     }
 
     /// - Throws: as ``json()``.

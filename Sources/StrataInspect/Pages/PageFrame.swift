@@ -6,8 +6,11 @@ enum PageFrame {
     /// The places of the navigation, with the letter that leads there.
     private static let places: [(path: String, title: String, key: String)] = [
         ("/", "Entities", "e"), ("/query", "Query", "q"), ("/history", "History", "h"), ("/changes", "Changes", "c"),
-        ("/model", "Model", "m"), ("/log", "Log", "l"),
+        ("/model", "Model", "m"), ("/log", "Log", "l"), ("/activity", "Activity", "a"),
     ]
+
+    /// Those that are about no one point of the past.
+    private static let timeless: Set = ["/history", "/log", "/changes", "/activity"]
 
     /// - Parameters:
     ///   - query: what was asked for; nil where it could not be read.
@@ -16,7 +19,7 @@ enum PageFrame {
         let at = query?["at"]
         let entries = places.map { place -> Markup in
             let current: Markup = place.path == query?.path ? " aria-current=\"page\"" : ""
-            let link = Link(place.path, ["at": ["/history", "/log", "/changes"].contains(place.path) ? nil : at])
+            let link = Link(place.path, ["at": Self.timeless.contains(place.path) ? nil : at])
             return "<a href=\"\(link)\" data-key=\"\(place.key)\"\(current)>\(place.title)</a>\n"
         }
         var banner = Markup()
@@ -49,7 +52,7 @@ enum PageFrame {
             <dialog id="keys" aria-labelledby="keys-title"><h2 id="keys-title">Keys</h2>
             <dl><dt>/</dt><dd>first field</dd><dt>j, k</dt><dd>next, previous row</dd><dt>Enter</dt><dd>open the row</dd>
             <dt>n, p</dt><dd>next, previous page</dd><dt>g, then a letter</dt>
-            <dd>e entities, q query, h history, c changes, m model, l log</dd>
+            <dd>e entities, q query, h history, c changes, m model, l log, a activity</dd>
             <dt>Tab</dt><dd>in a predicate: take the name that is offered</dd></dl>
             <form method="dialog"><button>Close</button></form></dialog>
             <footer>Read-only. Press <kbd>?</kbd> for keys.</footer></body></html>

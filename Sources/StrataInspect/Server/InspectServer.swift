@@ -125,6 +125,7 @@ package struct InspectServer: Sendable {
         case "/changes": try ChangesPage(inspector: inspector, query: query).content()
         case "/model": try ModelPage(inspector: inspector, query: query).content()
         case "/log": try LogPage(inspector: inspector, query: query).content()
+        case "/activity": ActivityPage(inspector: inspector, query: query).content()
         default: throw InspectError(.notFound, "there is no page \(CellMarkup.cut(query.path, 200))")
         }
     }
@@ -141,7 +142,7 @@ package struct InspectServer: Sendable {
 
     // MARK: Streams
 
-    /// Server-sent events: transactions as they are saved, or what the log has become.
+    /// Server-sent events: transactions as they are saved, what the log has become, or what the program does.
     private func stream(_ query: Query, isHead: Bool) throws -> Response {
         var headers = AccessGuard.headers
         headers[.contentType] = "text/event-stream"
@@ -150,6 +151,7 @@ package struct InspectServer: Sendable {
             switch query.path {
             case "/history": try LiveHistory(inspector, query)
             case "/log": LiveLog(inspector)
+            case "/activity": LiveActivity(inspector)
             default: throw InspectError(.notFound, "there are no events of \(CellMarkup.cut(query.path, 200))")
             }
         let state = state

@@ -56,12 +56,37 @@ final class LiveHistory: LiveEvents {
     }
 }
 
+/// How a log has grown since the last look.
+struct LogRates {
+    private var last: (time: ContinuousClock.Instant, sequence: UInt64, bytes: Int)?
+
+    /// - Returns: what happened since then, a second.
+    mutating func next(_ log: LogStore) throws -> [(String, Double)] {
+        try log.refresh()
+        let summaries = try log.segmentSummaries()
+        let bytes = summaries.reduce(0) { $0 + $1.byteCount }
+        let (now, sequence) = (ContinuousClock.now, log.snapshot.sequence)
+        let before = last ?? (now - .seconds(1), sequence, bytes)
+        let seconds = max((now - before.time) / .seconds(1), 0.001)
+        last = (now, sequence, bytes)
+        return [
+            ("Transactions a second", Double(sequence - min(sequence, before.sequence)) / seconds),
+            // Compaction takes files away, which is no writing.
+            ("Log bytes a second", Double(max(0, bytes - before.bytes)) / seconds),
+            ("Segments", Double(summaries.count)),
+        ]
+    }
+
+    static func event(_ rates: [(String, Double)], _ sequence: UInt64) -> String {
+        let values = rates.map { "{\"name\":\(QuotedText.of($0.0)),\"value\":\(String(format: "%.1f", $0.1))}" }
+        return "event: rates\ndata: {\"transaction\":\(sequence),\"rates\":[\(values.joined(separator: ","))]}\n\n"
+    }
+}
+
 /// How the log grows, once a second; its segments when they have changed, every five seconds at most.
 final class LiveLog: LiveEvents {
     private struct Last {
-        var time: ContinuousClock.Instant
-        var sequence: UInt64
-        var bytes: Int
+        var rates = LogRates()
         var mapTime: ContinuousClock.Instant?
         var mapSequence: UInt64 = 0
     }
@@ -70,30 +95,16 @@ final class LiveLog: LiveEvents {
 
     let pause = Duration.seconds(1)
     private let inspector: Inspector
-    private let last = Mutex<Last?>(nil)
+    private let last = Mutex(Last())
 
     init(_ inspector: Inspector) { self.inspector = inspector }
 
     func next() throws -> String {
         let log = inspector.log
-        try log.refresh()
-        let summaries = try log.segmentSummaries()
-        let bytes = summaries.reduce(0) { $0 + $1.byteCount }
+        var state = last.withLock { $0 }
+        let rates = try state.rates.next(log)
         let (now, sequence) = (ContinuousClock.now, log.snapshot.sequence)
-        var state = last.withLock { $0 } ?? Last(time: now - pause, sequence: sequence, bytes: bytes)
-        let seconds = max((now - state.time) / .seconds(1), 0.001)
-        let rates: [(String, Double)] = [
-            ("Transactions a second", Double(sequence - min(sequence, state.sequence)) / seconds),
-            // Compaction takes files away, which is no writing.
-            ("Log bytes a second", Double(max(0, bytes - state.bytes)) / seconds),
-            ("Segments", Double(summaries.count)),
-        ]
-        let values = rates.map { "{\"name\":\(QuotedText.of($0.0)),\"value\":\(String(format: "%.1f", $0.1))}" }
-        var events =
-            "event: rates\ndata: {\"transaction\":\(sequence),\"rates\":[\(values.joined(separator: ","))]}\n\n"
-        state.time = now
-        state.sequence = sequence
-        state.bytes = bytes
+        var events = LogRates.event(rates, sequence)
         let isDue = state.mapTime.map { now - $0 >= Self.mapPause } ?? true
         if isDue, state.mapSequence != sequence || state.mapTime == nil {
             let map = try SegmentMap(log)

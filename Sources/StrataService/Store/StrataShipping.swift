@@ -22,8 +22,8 @@ public struct StrataShipping: Service {
     /// A service that ships a store.
     ///
     /// - Parameters:
-    ///   - metrics: Where the gauges `strata.ship.unshipped` (bytes), `strata.ship.lag` (seconds) and
-    ///     `strata.ship.failing` (0 or 1) go; nil for the program's.
+    ///   - metrics: Where the gauges `strata.ship.unshipped` (bytes), `strata.ship.lag` (seconds),
+    ///     `strata.ship.failing`, `strata.ship.fenced` (0 or 1) and `strata.ship.epoch` go; nil for the program's.
     ///   - metricsInterval: How often they are written.
     public init(
         _ store: ShippedStore, metrics: (any MetricsFactory)? = nil, metricsInterval: Duration = .seconds(15)
@@ -37,24 +37,30 @@ public struct StrataShipping: Service {
     ///
     /// - Throws: as ``ShippedStore/run()``.
     public func run() async throws {
-        let factory = metrics ?? MetricsSystem.factory
+        let gauges = ShippingGauges(metrics ?? MetricsSystem.factory)
         let publishing = Task {
-            let bytes = Gauge(label: "strata.ship.unshipped", dimensions: [], factory: factory)
-            let seconds = Gauge(label: "strata.ship.lag", dimensions: [], factory: factory)
-            let failing = Gauge(label: "strata.ship.failing", dimensions: [], factory: factory)
             while !Task.isCancelled {
-                let status = store.status
-                bytes.record(status.unshippedBytes)
-                seconds.record(status.unshippedSeconds)
-                failing.record(status.isFailing ? 1 : 0)
+                gauges.record(store.status, isFenced: false)
                 try await Task.sleep(for: metricsInterval)
             }
         }
-        defer { publishing.cancel() }
-        try await withGracefulShutdownHandler {
-            try await store.run()
-        } onGracefulShutdown: {
-            store.stop()
+        let result: Result<Void, any Error>
+        do {
+            try await withGracefulShutdownHandler {
+                try await store.run()
+            } onGracefulShutdown: {
+                store.stop()
+            }
+            result = .success(())
+        } catch {
+            result = .failure(error)
         }
+        publishing.cancel()
+        _ = await publishing.result
+        // What a program that goes on shows from now on.
+        var isFenced = false
+        if case .failure(let error as ShipError) = result { isFenced = error.code == .fenced }
+        gauges.record(store.status, isFenced: isFenced)
+        try result.get()
     }
 }

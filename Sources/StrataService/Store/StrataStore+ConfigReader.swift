@@ -8,6 +8,8 @@ extension StrataStore.Options {
     /// ```
     ///
     /// - `metrics.interval.seconds` (double, optional, default 15): how often the sizes of stores go to the metrics.
+    /// - `status.interval.seconds` (double, optional, default 2): how often a status is written beside each store, once
+    ///   a second at most; 0 for none.
     /// - `health.free.bytes` (int, optional, default 268435456): with less free disk the service is degraded.
     /// - `health.consumer.lag` (int, optional, default 100000): a consumer of the history so many transactions behind
     ///   makes the service degraded.
@@ -19,6 +21,10 @@ extension StrataStore.Options {
     public init(config: ConfigReader) {
         self.init()
         metricsInterval = config.duration("metrics.interval.seconds", metricsInterval, above: .milliseconds(1))
+        if let standard = statusInterval {
+            let interval = config.duration("status.interval.seconds", standard)
+            statusInterval = interval == .zero ? nil : interval
+        }
         minimumFreeBytes = config.int(forKey: "health.free.bytes", default: minimumFreeBytes)
         maximumConsumerLag = config.int(forKey: "health.consumer.lag", default: maximumConsumerLag)
         drainTimeLimit = config.duration("drain.seconds", drainTimeLimit)

@@ -27,6 +27,9 @@ public final class StrataStore: Service {
         public var telemetry: StrataTelemetry.Options? = StrataTelemetry.Options()
         /// How often the sizes of the stores are written to the metrics.
         public var metricsInterval: Duration = .seconds(15)
+        /// How often a status is written beside each store while something happens, for `strata inspect`: counters, and
+        /// the slowest requests without users' values; nil for none. Once a second at most.
+        public var statusInterval: Duration? = .seconds(2)
         /// With less room on a store's file system, in bytes, the service is degraded.
         public var minimumFreeBytes = 256 << 20
         /// A consumer of the history that is so many transactions behind, or more, is far behind.
@@ -93,9 +96,15 @@ public final class StrataStore: Service {
         }
         phase.withLock { $0 = .ready }
         contexts.open()
-        try? await cancelWhenGracefulShutdown { try await self.publishMetrics() }
+        let status = options.statusInterval.map { interval in
+            StatusPublisher(
+                container.persistentStoreCoordinator, interval: max(interval, .seconds(1)),
+                options.telemetry.map { $0.logger ?? Logger.current })
+        }
+        try? await cancelWhenGracefulShutdown { try await self.publish(status) }
         phase.withLock { $0 = .draining }
         await drain()
+        await status?.end()
         defer { phase.withLock { $0 = .closed } }
         try await container.persistentStoreCoordinator.close()
         try Task.checkCancellation()
@@ -124,14 +133,23 @@ public final class StrataStore: Service {
         throw CancellationError()
     }
 
+    /// Tells of the stores until the task is cancelled.
+    private func publish(_ status: StatusPublisher?) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.publishMetrics() }
+            if let status { group.addTask { try await status.run() } }
+            try await group.waitForAll()
+        }
+    }
+
     private func publishMetrics() async throws {
-        let gauges = StoreGauges(options.telemetry?.metrics ?? MetricsSystem.factory)
+        let metrics = StoreMetrics(options.telemetry?.metrics ?? MetricsSystem.factory)
         var known: Set<String> = []
         while true {
             let found = await withCheckedContinuation { (continuation: CheckedContinuation<StrataHealth, Never>) in
                 // What the log's segments hold may have to be read.
                 DispatchQueue.global(qos: .utility).async { [self] in
-                    gauges.publish(container.persistentStoreCoordinator)
+                    metrics.publish(container.persistentStoreCoordinator)
                     continuation.resume(returning: health)
                 }
             }
@@ -187,9 +205,7 @@ public final class StrataStore: Service {
         let name = store.serviceName
         if figures.damagedPlaces > 0 { reasons.append(.damage(store: name, places: figures.damagedPlaces)) }
         if figures.refusesWrites { reasons.append(.refusesWrites(store: name)) }
-        if let url = store.url, figures.isOnDisk, !store.isReadOnly, let free = Self.freeBytes(at: url),
-            free < options.minimumFreeBytes
-        {
+        if figures.isOnDisk, !store.isReadOnly, let free = store.freeBytes, free < options.minimumFreeBytes {
             reasons.append(.diskNearlyFull(store: name, freeBytes: free))
         }
         for (consumer, lag) in figures.consumerLags.sorted(by: { $0.key < $1.key })
@@ -198,14 +214,4 @@ public final class StrataStore: Service {
         }
         return reasons
     }
-
-    private static func freeBytes(at url: URL) -> Int? {
-        let attributes = try? FileManager.default.attributesOfFileSystem(forPath: url.path)
-        return (attributes?[.systemFreeSize] as? NSNumber)?.intValue
-    }
-}
-
-extension NSPersistentStore {
-    /// What the store is called in metrics and in the answer to a probe: not by its path, which is nobody's business.
-    var serviceName: String { url?.lastPathComponent ?? identifier ?? "" }
 }

@@ -76,7 +76,9 @@ final class TelemetryRecorder: Sendable {
     }
 
     private func recordSlow(_ fetch: FetchEvent, _ operation: Operation) {
-        meters.counter("strata.fetch.slow", collection: fetch.entity).increment()
+        // By how rows were found, and so as many values as the entity has indexes, and a few.
+        let plan = fetch.planText ?? "none"
+        meters.counter("strata.fetch.slow", collection: fetch.entity, (Names.plan, plan)).increment()
         let logger = logger
         guard logger.logLevel <= .info else { return }
         // Requests that differ in their constants have one plan.

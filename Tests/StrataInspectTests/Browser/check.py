@@ -247,6 +247,17 @@ class Check:
         browser.wait("they go on", "document.querySelector('#rates-charts polyline').points.length > 2")
         expect(self.count(".segments rect") > 1, "the segments")
         self.names("the log")
+        self.section("the program tells its rates and its slowest requests")
+        self.open("/")
+        browser.key("g")
+        browser.follow(lambda: browser.key("a"))
+        expect(browser.run("location.pathname") == "/activity", "the key leads to the activity")
+        browser.wait("rates of the program are drawn", "document.querySelectorAll('#rates-charts polyline').length === 9")
+        browser.wait("they go on", "document.querySelectorAll('#rates-charts polyline')[3].points.length > 1")
+        expect("Told by library-service" in self.text("#program"), self.text("#program"))
+        row = self.text("#results tbody tr")
+        expect("fetch Book WHERE title CONTAINS ?" in row and "250" in row, row)
+        self.names("the activity")
 
     def looks(self, folder):
         browser = self.browser
@@ -254,7 +265,7 @@ class Check:
             "entities": "/", "objects": "/objects?entity=Book&sort=-pages&limit=20",
             "query": "/query?entity=Book&group=author.name&chart=books&sort=-books&select="
             + encoded("author.name, count(*) AS books, avg(pages)"),
-            "history": "/history", "model": "/model", "log": "/log",
+            "history": "/history", "model": "/model", "log": "/log", "activity": "/activity",
         }
         self.section("dark and light")
         colors = {}
@@ -263,6 +274,9 @@ class Check:
             browser.size(1000, 620)
             for name, path in pages.items():
                 self.open(path)
+                if name == "activity":
+                    browser.wait("the program's rates have a line",
+                                 "document.querySelectorAll('#rates-charts polyline')[3]?.points.length > 4")
                 if name == "log":
                     browser.wait("rates are drawn", "document.querySelector('#rates-charts polyline')?.points.length > 1")
                 size = browser.screenshot(f"{folder}/{name}-{look}.png")
@@ -288,7 +302,7 @@ class Check:
         browser = self.browser
         self.section("names and values that are markup stay text")
         names = [row["entity"] for row in json.loads(browser.run("fetch('/.json').then(a => a.text())"))["rows"]]
-        paths = ["/", "/model", "/log", "/history", "/changes?from=0", "/query", "/history?author=%3Cimg%20src%3Dx%3E"]
+        paths = ["/", "/model", "/log", "/activity", "/history", "/changes?from=0", "/query", "/history?author=%3Cimg%20src%3Dx%3E"]
         for name in names:
             paths.append(f"/objects?entity={encoded(name)}")
             paths.append(f"/query?entity={encoded(name)}&chart=uri")
@@ -300,7 +314,7 @@ class Check:
             self.open(path)
             expect(browser.run("window.hacked") is None, f"{path} ran a script of the store")
             expect(self.count("script") == 1 and self.count("svg [onload], [onerror], [onload]") == 0, f"{path} has markup")
-            expect(self.count("header nav a") == 6, f"{path} is a whole page")
+            expect(self.count("header nav a") == 7, f"{path} is a whole page")
             links = browser.run("[...document.querySelectorAll('a, img')].map("
                                 "a => new URL(a.getAttribute('href') ?? a.getAttribute('src'), location.href).href)")
             expect(all(link.startswith(self.base + "/") for link in links), f"{path} leads elsewhere: {links}")

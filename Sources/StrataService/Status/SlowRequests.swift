@@ -1,0 +1,77 @@
+/// The slowest kinds of requests of the last minutes, in little memory whatever a program asks for.
+///
+/// What was slow is forgotten after five to ten minutes: two windows follow each other, and both are shown.
+struct SlowRequests: Sendable {
+    /// A request that takes less is not looked at: to say what it was takes longer than to run it.
+    static let floor = Duration.milliseconds(1)
+    /// So many kinds are shown.
+    static let maximum = 20
+    /// So many are known in a window, so that the calls of those that are shown are counted from early on.
+    private static let knownMaximum = 64
+    private static let windowSeconds = 300.0
+    private static let textMaximum = 400
+
+    private struct Window: Sendable {
+        var began: Double
+        var kinds: [String: StoreStatus.Request] = [:]
+    }
+
+    private var window: Window
+    private var before: Window?
+
+    /// - Parameter now: in seconds since 1970.
+    init(now: Double) { window = Window(began: now) }
+
+    /// When what is shown began.
+    var since: Double { before?.began ?? window.began }
+
+    /// Notes one request, whose calls are 1.
+    mutating func add(_ request: StoreStatus.Request) {
+        turn(now: request.time)
+        var request = request
+        request.text = Self.cut(request.text)
+        if let known = window.kinds[request.text] {
+            window.kinds[request.text] = Self.merged(known, request)
+            return
+        }
+        if window.kinds.count >= Self.knownMaximum {
+            // Only what is slower than another comes in its place.
+            guard let quickest = window.kinds.min(by: { $0.value.seconds < $1.value.seconds }),
+                quickest.value.seconds < request.seconds
+            else { return }
+            window.kinds[quickest.key] = nil
+        }
+        window.kinds[request.text] = request
+    }
+
+    /// The slowest kinds, the slowest first.
+    mutating func slowest(now: Double) -> [StoreStatus.Request] {
+        turn(now: now)
+        let all = window.kinds.merging(before?.kinds ?? [:], uniquingKeysWith: Self.merged)
+        return Array(all.values.sorted { ($0.seconds, $1.text) > ($1.seconds, $0.text) }.prefix(Self.maximum))
+    }
+
+    private mutating func turn(now: Double) {
+        // Also when the clock was put back.
+        guard now >= window.began + Self.windowSeconds || now < window.began else { return }
+        before = now < window.began + 2 * Self.windowSeconds && now >= window.began ? window : nil
+        window = Window(began: now)
+    }
+
+    /// Of two notes of a kind: the slower one, with the calls of both.
+    private static func merged(_ one: StoreStatus.Request, _ other: StoreStatus.Request) -> StoreStatus.Request {
+        var merged = other.seconds > one.seconds ? other : one
+        merged.calls = one.calls + other.calls
+        merged.totalSeconds = one.totalSeconds + other.totalSeconds
+        return merged
+    }
+
+    /// Scalars are counted: one character may have thousands of them.
+    private static func cut(_ text: String) -> String {
+        let scalars = text.unicodeScalars
+        guard let end = scalars.index(scalars.startIndex, offsetBy: textMaximum, limitedBy: scalars.endIndex),
+            end < scalars.endIndex
+        else { return text }
+        return String(scalars[..<end]) + "…"
+    }
+}

@@ -1,0 +1,14 @@
+import Foundation
+import Strata
+
+extension NSPersistentStore {
+    /// What the store is called in metrics and in the answer to a probe: not by its path, which is nobody's business.
+    var serviceName: String { url?.lastPathComponent ?? identifier ?? "" }
+
+    /// What is free on its file system for this process, in bytes; nil where that cannot be told.
+    var freeBytes: Int? {
+        guard let url else { return nil }
+        let attributes = try? FileManager.default.attributesOfFileSystem(forPath: url.path)
+        return (attributes?[.systemFreeSize] as? NSNumber)?.intValue
+    }
+}
