@@ -12,22 +12,29 @@ final class StatusRecorder: Sendable {
         var slow: SlowRequests
     }
 
+    /// One store's.
+    private final class Counted: Sendable {
+        let work: AdaptiveMutex<Work>
+
+        init(_ work: Work) { self.work = AdaptiveMutex(work) }
+    }
+
     private let began = Date().timeIntervalSince1970
     /// By the paths of stores.
-    private let work: AdaptiveMutex<[String: Work]>
+    private let stores: [String: Counted]
 
     /// - Parameter paths: of the stores that it is about.
     init(_ paths: Set<String>) {
         let began = began
-        work = AdaptiveMutex(
-            Dictionary(uniqueKeysWithValues: paths.map { ($0, Work(slow: SlowRequests(now: began))) }))
+        stores = Dictionary(
+            uniqueKeysWithValues: paths.map { ($0, Counted(Work(slow: SlowRequests(now: began)))) })
     }
 
     func record(_ event: StrataEvent) {
-        guard let path = event.store else { return }
+        guard let path = event.store, let store = stores[path] else { return }
         switch event {
         case .fetch(let fetch):
-            count(path, fetch.work) { counters in
+            count(store, fetch.work) { counters in
                 if fetch.isCount {
                     counters.counts += 1
                 } else {
@@ -42,49 +49,45 @@ final class StatusRecorder: Sendable {
             }
         // What goes to a parent context is no work of the store.
         case .save(let save) where !save.isToParent:
-            count(path, save.work) {
+            count(store, save.work) {
                 $0.saves += 1
             } request: {
                 StoreStatus.Request(
                     "save", save.entity, save.work, rows: save.inserted + save.updated + save.deleted)
             }
         case .batch(let batch):
-            count(path, batch.work) {
+            count(store, batch.work) {
                 $0.batches += 1
             } request: {
                 StoreStatus.Request(
                     "batch_\(batch.operation.rawValue)", batch.entity, batch.work, rows: batch.objects)
             }
-        case .fault(let fault): work.withLock { $0[path]?.counters.faults += fault.rows }
+        case .fault(let fault): store.work.withLock { $0.counters.faults += fault.rows }
         default: break
         }
     }
 
     /// - Parameter request: what it was, asked of slow ones only, outside of the lock.
     private func count(
-        _ path: String, _ done: StoreWork, _ change: (inout StoreStatus.Counters) -> Void,
+        _ store: Counted, _ done: StoreWork, _ change: (inout StoreStatus.Counters) -> Void,
         request: () -> StoreStatus.Request
     ) {
         let request = done.duration >= SlowRequests.floor ? request() : nil
-        work.withLock { work in
-            guard var one = work.removeValue(forKey: path) else { return }
-            change(&one.counters)
-            if done.error != nil { one.counters.failures += 1 }
-            if let request { one.slow.add(request) }
-            work[path] = one
+        store.work.withLock { work in
+            change(&work.counters)
+            if done.error != nil { work.counters.failures += 1 }
+            if let request { work.slow.add(request) }
         }
     }
 
     /// How the store at a path is used at this moment; nil for one that it is not about.
     func status(of path: String, _ log: StoreStatistics, interval: Duration) -> StoreStatus? {
         let now = Date().timeIntervalSince1970
-        let found = work.withLock { work -> (StoreStatus.Counters, [StoreStatus.Request], Double)? in
-            guard var one = work[path] else { return nil }
-            let slow = one.slow.slowest(now: now)
-            work[path] = one
-            return (one.counters, slow, one.slow.since)
+        guard let store = stores[path] else { return nil }
+        let (counted, slow, since) = store.work.withLock { work in
+            let slow = work.slow.slowest(now: now)
+            return (work.counters, slow, work.slow.since)
         }
-        guard let (counted, slow, since) = found else { return nil }
         var counters = counted
         counters.commits = log.commits
         counters.flushes = log.flushes
