@@ -284,7 +284,7 @@ let package = Package(
         .testTarget(
             name: "StrataCLITests",
             dependencies: [
-                "Strata", "CoreData", "StrataCLI", "StrataLog", "StrataIO",
+                "Strata", "CoreData", "StrataCLI", "StrataLog", "StrataIO", "StrataTestKit",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),

@@ -1,4 +1,5 @@
 import Foundation
+import StrataBrowsing
 import StrataSupport
 import Synchronization
 
@@ -39,7 +40,10 @@ final class BenchClients: Sendable {
         let began = ContinuousClock.now
         clients.state.withLock { $0.running = count }
         for client in 0..<count {
-            Thread.detachNewThread { clients.work(until: began + time) { try makeCall(client) } }
+            let isStarted = PoolThread.start("strata-bench") {
+                clients.work(until: began + time) { try makeCall(client) }
+            }
+            if !isStarted { clients.finish(with: CommandError("the system has no thread for client \(client + 1)")) }
         }
         while clients.ended.wait(timeout: .now() + .milliseconds(50)) == .timedOut {
             if !watch(.now - began) { clients.mustStop.store(true, ordering: .relaxed) }
@@ -56,17 +60,23 @@ final class BenchClients: Sendable {
         do {
             let call = try makeCall()
             var now = ContinuousClock.now
-            while now < end, !mustStop.load(ordering: .relaxed) {
+            // One call at least, however late the thread has begun.
+            repeat {
                 guard let objects = try call() else { break }
                 own.objects += objects
                 let after = ContinuousClock.now
                 own.latencies.add(after - now)
                 now = after
-            }
+            } while now < end && !mustStop.load(ordering: .relaxed)
         } catch {
             failure = error
-            mustStop.store(true, ordering: .relaxed)
         }
+        finish(own, with: failure)
+    }
+
+    /// A client is done.
+    private func finish(_ own: Result = Result(), with failure: (any Error)?) {
+        if failure != nil { mustStop.store(true, ordering: .relaxed) }
         let isLast = state.withLock { [own] state in
             state.result.latencies.add(own.latencies)
             state.result.objects += own.objects

@@ -8,7 +8,7 @@ struct LatencyHistogram: Sendable {
     private(set) var maximum = Duration.zero
 
     mutating func add(_ duration: Duration) {
-        counts[Self.bucket(UInt64(min(max(0, duration / .nanoseconds(1)), 9e18)))] += 1
+        counts[Self.bucket(Self.nanoseconds(duration))] += 1
         count += 1
         maximum = max(maximum, duration)
     }
@@ -31,6 +31,14 @@ struct LatencyHistogram: Sendable {
             if seen >= wanted { return min(maximum, .nanoseconds(Self.end(of: index))) }
         }
         return maximum
+    }
+
+    /// Whole ones; none of a time below zero.
+    private static func nanoseconds(_ duration: Duration) -> UInt64 {
+        let (seconds, attoseconds) = duration.components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        let (whole, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        return isTooLarge ? UInt64(Int64.max) : UInt64(whole) + UInt64(attoseconds / 1_000_000_000)
     }
 
     private static func bucket(_ value: UInt64) -> Int {

@@ -11,19 +11,27 @@ import Musl
 ///
 /// Unchecked: the sources are not touched between ``init()`` and ``end()``, which one thread calls.
 final class StopSignal: @unchecked Sendable {
-    private static let numbers = [SIGINT, SIGTERM, SIGHUP]
-
+    /// Those that the process does not ignore already, as one under nohup ignores the end of its terminal.
+    private let numbers: [Int32]
     private let number = Atomic<Int32>(0)
     private let sources: [any DispatchSourceSignal]
 
     /// From now on the signals end nothing by themselves.
     init() {
-        sources = Self.numbers.map { number in
-            signal(number, SIG_IGN)
-            return DispatchSource.makeSignalSource(signal: number, queue: .global())
+        numbers = [SIGINT, SIGTERM, SIGHUP].filter { number in
+            unsafeBitCast(signal(number, SIG_IGN), to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self)
         }
-        for (number, source) in zip(Self.numbers, sources) {
-            source.setEventHandler { self.number.store(number, ordering: .relaxed) }
+        sources = numbers.map { number in
+            DispatchSource.makeSignalSource(signal: number, queue: .global())
+        }
+        for (number, source) in zip(numbers, sources) {
+            source.setEventHandler {
+                // The second one does not wait for what is under way.
+                if self.number.exchange(number, ordering: .relaxed) != 0 {
+                    signal(number, SIG_DFL)
+                    kill(getpid(), number)
+                }
+            }
             source.resume()
         }
     }
@@ -34,7 +42,7 @@ final class StopSignal: @unchecked Sendable {
     /// Ends the process as the signal would have, if one has come, and gives the signals back.
     func end() {
         for source in sources { source.cancel() }
-        for number in Self.numbers { signal(number, SIG_DFL) }
+        for number in numbers { signal(number, SIG_DFL) }
         let number = number.load(ordering: .relaxed)
         guard number != 0 else { return }
         // Blocked in a process that was started by a thread in which it is.

@@ -38,7 +38,8 @@ import Testing
     }
 
     @Test func aTableSaysWhereAndOnWhat() throws {
-        let result = try fixture.run("bench", Self.short + ["--format", "table"], on: place)
+        let result = try fixture.run(
+            "bench", Self.short + ["--format", "table"], on: place, environment: ["STRATA_PROGRESS_SECONDS": "3600"])
         #expect(result.code == 0 && result.messages.isEmpty, "\(result)")
         #expect(result.lines.first?.hasPrefix(place.resolvingSymlinksInPath().path) == true)
         #expect(result.lines.first?.hasSuffix("1500 objects") == true)

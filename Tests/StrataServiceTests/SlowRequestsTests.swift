@@ -44,6 +44,14 @@ import Testing
         #expect(slow.slowest(now: 5_000).isEmpty && slow.since == 5_000)
     }
 
+    @Test func aThreadThatComesALittleLateLosesNothing() {
+        var slow = SlowRequests(now: 0)
+        slow.add(request("a", 3, at: 10))
+        slow.add(request("b", 2, at: 300.5))
+        slow.add(request("c", 1, at: 300.4))
+        #expect(slow.slowest(now: 301).map(\.text) == ["a", "b", "c"])
+    }
+
     @Test func aClockThatIsPutBackLosesWhatWasSlowAndNothingElse() {
         var slow = SlowRequests(now: 1_000)
         slow.add(request("a", 1, at: 1_010))

@@ -316,7 +316,10 @@ import Testing
                 try await store.withContext(.reading) { try $0.count(for: ServiceFixture.request(entity)) }
             }
             let first = try await count()
-            for _ in 0..<500 where try await count() <= first { try await Task.sleep(for: .milliseconds(10)) }
+            for _ in 0..<30_000 {
+                if try await count() > first { break }
+                try await Task.sleep(for: .milliseconds(10))
+            }
             guard first > 0, try await count() > first else { exit(1) }
             // It does not write, so that the disk is others' business.
             guard store.health.status == .ready else { exit(2) }

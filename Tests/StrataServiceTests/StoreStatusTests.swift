@@ -14,6 +14,7 @@ import Testing
         options.telemetry?.metrics = TestMetrics()
         options.minimumFreeBytes = 0
         options.statusInterval = .seconds(1)
+        options.pool.timeLimit = ServiceFixture.patience
         return options
     }
 
@@ -25,7 +26,7 @@ import Testing
     private func wait(
         _ fixture: ServiceFixture, until isWanted: (StoreStatus) -> Bool
     ) async throws -> StoreStatus {
-        for _ in 0..<1_500 {
+        for _ in 0..<30_000 {
             if let status = try StoreStatus.read(besideStoreAt: url(fixture)), isWanted(status) { return status }
             try await Task.sleep(for: .milliseconds(10))
         }
@@ -123,7 +124,8 @@ import Testing
             async let running: Void = store.run()
             try await store.withContext(.writing) { [entity = fixture.entity] in ServiceFixture.add(1, entity, $0) }
             if isFile {
-                for _ in 0..<500 where (try? StoreStatus.read(besideStoreAt: url(fixture))) == nil {
+                for _ in 0..<30_000 {
+                    if (try? StoreStatus.read(besideStoreAt: url(fixture))) != nil { break }
                     try await Task.sleep(for: .milliseconds(10))
                 }
                 #expect(try StoreStatus.read(besideStoreAt: url(fixture)) != nil)
@@ -208,7 +210,12 @@ import Testing
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: url(fixture))
         try Self.status().write(besideStoreAt: link)
         #expect(try StoreStatus.read(besideStoreAt: url(fixture)) == Self.status())
-        StoreStatus.remove(besideStoreAt: link)
+        // Another program's is left alone.
+        var other = Self.status()
+        other.began = 2
+        other.remove(from: StoreStatus.path(besideStoreAt: link))
+        #expect(try StoreStatus.read(besideStoreAt: url(fixture)) == Self.status())
+        Self.status().remove(from: StoreStatus.path(besideStoreAt: link))
         #expect(try StoreStatus.read(besideStoreAt: url(fixture)) == nil)
     }
 

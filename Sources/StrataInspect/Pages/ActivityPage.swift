@@ -54,7 +54,7 @@ struct ProgramReport {
                 status = nil
                 text =
                     "Above is what the log tells. Requests, flushes, cache hits and slow requests are told by programs "
-                    + "that have StrataService, while they run: none does for this store."
+                    + "that have StrataService and may write beside the store, while they run: none does for this store."
                 return
             }
             let name = "\(Cell.visible(CellMarkup.cut(found.program, 60))) (process \(found.process))"
@@ -65,8 +65,8 @@ struct ProgramReport {
             case .silent:
                 status = nil
                 text =
-                    "\(name) wrote last at \(Self.time(found.time)): it has ended without a word, is stopped, or its clock "
-                    + "differs from this one."
+                    "\(name) wrote last at \(Self.time(found.time)): it has ended without a word, is stopped, cannot write "
+                    + "there any more, or its clock differs from this one."
             case .ended:
                 status = nil
                 text = "\(name) has ended without a word; it wrote last at \(Self.time(found.time))."

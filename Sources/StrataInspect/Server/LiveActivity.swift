@@ -15,6 +15,8 @@ final class LiveActivity: LiveEvents {
         /// What the page was told.
         var text: String?
         var slow: [StoreStatus.Request]?
+        /// The rates that the page shows of a program.
+        var shown: [String] = []
     }
 
     let pause = Duration.seconds(1)
@@ -38,7 +40,10 @@ final class LiveActivity: LiveEvents {
             state.earlier = state.status
             state.status = status
         }
-        if let status = state.status { rates += ProgramRates(status, after: state.earlier).rates }
+        let told = state.status.map { ProgramRates($0, after: state.earlier).rates } ?? []
+        // Whoever tells nothing any more does nothing any more, as far as the page knows.
+        rates += told.isEmpty ? state.shown.map { ($0, 0) } : told
+        if !told.isEmpty { state.shown = told.map(\.0) }
         var events = LogRates.event(rates, inspector.log.snapshot.sequence)
         if state.text != report.text {
             state.text = report.text
@@ -46,7 +51,7 @@ final class LiveActivity: LiveEvents {
         }
         let slow = report.status?.slow ?? []
         if state.slow != slow {
-            let rows = slow.map { PageContent.json(ActivityPage.columns, ActivityPage.record($0)) }
+            let rows = slow.map { PageContent.json(ActivityPage.columns, ActivityPage.record($0).map(Self.shown)) }
             events +=
                 "event: requests\ndata: {\"caption\":\(QuotedText.of(report.slowText)),"
                 + "\"rows\":[\(rows.joined(separator: ","))]}\n\n"
@@ -54,6 +59,12 @@ final class LiveActivity: LiveEvents {
         }
         last.withLock { $0 = state }
         return events
+    }
+
+    /// A cell as a table has it.
+    private static func shown(_ cell: Cell) -> Cell {
+        guard case .text(let text) = cell else { return cell }
+        return .text(Cell.visible(CellMarkup.cut(text, Limits.cellCharacters)))
     }
 }
 

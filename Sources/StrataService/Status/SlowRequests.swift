@@ -9,6 +9,8 @@ struct SlowRequests: Sendable {
     /// So many are known in a window, so that the calls of those that are shown are counted from early on.
     private static let knownMaximum = 64
     private static let windowSeconds = 300.0
+    /// A clock that goes back by less is not looked at.
+    private static let stepSeconds = 60.0
     private static let textMaximum = 400
 
     private struct Window: Sendable {
@@ -52,8 +54,8 @@ struct SlowRequests: Sendable {
     }
 
     private mutating func turn(now: Double) {
-        // Also when the clock was put back.
-        guard now >= window.began + Self.windowSeconds || now < window.began else { return }
+        // Also when the clock was put back; a little earlier than the one before is a request of another thread.
+        guard now >= window.began + Self.windowSeconds || now < window.began - Self.stepSeconds else { return }
         before = now < window.began + 2 * Self.windowSeconds && now >= window.began ? window : nil
         window = Window(began: now)
     }

@@ -3,12 +3,15 @@ import Logging
 import Strata
 import StrataLog
 import StrataSupport
+import SystemPackage
 
 /// Keeps a status beside each store that a container has open for writing, for `strata inspect`.
 final class StatusPublisher: Sendable {
     private struct State {
         /// What was written last, by the paths of stores.
         var written: [String: StoreStatus] = [:]
+        /// Where: a link that leads to another store by now leads to another program's.
+        var places: [String: FilePath] = [:]
         /// Paths where writing failed, which is said once.
         var failed: Set<String> = []
     }
@@ -27,7 +30,8 @@ final class StatusPublisher: Sendable {
         self.coordinator = coordinator
         self.interval = interval
         self.logger = logger
-        let recorder = StatusRecorder(Set(Self.stores(of: coordinator).map(\.url.path)))
+        let recorder = StatusRecorder()
+        for store in Self.stores(of: coordinator) { recorder.follow(store.url.path) }
         self.recorder = recorder
         number = EventHub.add(EventListener(kinds: StatusRecorder.kinds, happened: { recorder.record($0) }))
     }
@@ -69,6 +73,8 @@ final class StatusPublisher: Sendable {
     private func publish() {
         let stores = Self.stores(of: coordinator)
         for (url, log) in stores {
+            // It may have been added since.
+            recorder.follow(url.path)
             guard let status = recorder.status(of: url.path, log.statistics, interval: interval) else { continue }
             let last = state.withLock { $0.written[url.path] }
             if let last, status.tellsTheSame(as: last), status.time >= last.time,
@@ -84,8 +90,13 @@ final class StatusPublisher: Sendable {
     }
 
     private func write(_ status: StoreStatus, _ url: URL) {
+        let place = state.withLock { state in
+            let place = state.places[url.path] ?? StoreStatus.path(besideStoreAt: url)
+            state.places[url.path] = place
+            return place
+        }
         do {
-            try status.write(besideStoreAt: url)
+            try status.write(to: place)
             state.withLock { state in
                 state.written[url.path] = status
                 state.failed.remove(url.path)
@@ -93,14 +104,17 @@ final class StatusPublisher: Sendable {
         } catch {
             guard state.withLock({ $0.failed.insert(url.path).inserted }) else { return }
             // The store works without.
-            logger?.debug(
+            logger?.info(
                 "the status beside a store cannot be written",
                 metadata: [Names.namespace: "\(url.lastPathComponent)", "strata.reason": "\(error)"])
         }
     }
 
     private func remove(_ path: String) {
-        StoreStatus.remove(besideStoreAt: URL(fileURLWithPath: path))
-        state.withLock { $0.written[path] = nil }
+        let (place, status) = state.withLock { state in
+            defer { (state.written[path], state.places[path]) = (nil, nil) }
+            return (state.places[path], state.written[path])
+        }
+        if let place, let status { status.remove(from: place) }
     }
 }

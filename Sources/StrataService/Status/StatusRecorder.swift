@@ -21,17 +21,22 @@ final class StatusRecorder: Sendable {
 
     private let began = Date().timeIntervalSince1970
     /// By the paths of stores.
-    private let stores: [String: Counted]
+    private let stores = AdaptiveMutex<[String: Counted]>([:])
 
-    /// - Parameter paths: of the stores that it is about.
-    init(_ paths: Set<String>) {
-        let began = began
-        stores = Dictionary(
-            uniqueKeysWithValues: paths.map { ($0, Counted(Work(slow: SlowRequests(now: began)))) })
+    /// Counts for the store at a path, too.
+    func follow(_ path: String) {
+        stores.withLock { stores in
+            if stores[path] == nil {
+                stores[path] = Counted(Work(slow: SlowRequests(now: Date().timeIntervalSince1970)))
+            }
+        }
     }
 
+    /// - Returns: nil for a store that it is not about.
+    private func counted(_ path: String) -> Counted? { stores.withLock { $0[path] } }
+
     func record(_ event: StrataEvent) {
-        guard let path = event.store, let store = stores[path] else { return }
+        guard let path = event.store, let store = counted(path) else { return }
         switch event {
         case .fetch(let fetch):
             count(store, fetch.work) { counters in
@@ -83,7 +88,7 @@ final class StatusRecorder: Sendable {
     /// How the store at a path is used at this moment; nil for one that it is not about.
     func status(of path: String, _ log: StoreStatistics, interval: Duration) -> StoreStatus? {
         let now = Date().timeIntervalSince1970
-        guard let store = stores[path] else { return nil }
+        guard let store = counted(path) else { return nil }
         let (counted, slow, since) = store.work.withLock { work in
             let slow = work.slow.slowest(now: now)
             return (work.counters, slow, work.slow.since)

@@ -1,5 +1,6 @@
 package import Foundation
 import StrataIO
+import StrataSupport
 import SystemPackage
 
 // The file beside a store that a program keeps its status in.
@@ -22,8 +23,15 @@ extension StoreStatus {
     /// and a flush would keep saves waiting.
     ///
     /// - Throws: what the system calls throw (open(2), pwritev(2), rename(2)); nothing has changed then.
-    package func write(besideStoreAt store: URL) throws {
-        let path = Self.path(besideStoreAt: store)
+    package func write(besideStoreAt store: URL) throws { try write(to: Self.path(besideStoreAt: store)) }
+
+    /// Only one process writes a store, but may have two services for it.
+    private static let writing = AdaptiveMutex(())
+
+    /// As ``write(besideStoreAt:)``.
+    func write(to path: FilePath) throws { try Self.writing.withLock { _ in try replace(path) } }
+
+    private func replace(_ path: FilePath) throws {
         let fileSystem = PosixFileSystem()
         var unfinished = path
         unfinished.removeLastComponent()
@@ -45,10 +53,12 @@ extension StoreStatus {
         }
     }
 
-    /// Removes the one beside a store, if there is one.
-    package static func remove(besideStoreAt store: URL) {
-        let (path, fileSystem) = (path(besideStoreAt: store), PosixFileSystem())
-        if (try? fileSystem.linkAttributes(path)?.kind) == .regular { try? fileSystem.unlink(path) }
+    /// Removes what lies at a path if whoever wrote this has written it.
+    func remove(from path: FilePath) {
+        Self.writing.withLock { _ in
+            guard let found = try? Self.read(path), found.process == process, found.began == began else { return }
+            try? PosixFileSystem().unlink(path)
+        }
     }
 
     /// What lies beside a store, whoever has put it there.
@@ -57,7 +67,11 @@ extension StoreStatus {
     /// - Throws: ``StoreStatusError`` for what is no status, or is of a version that is not known; `Errno` for what
     ///   cannot be read.
     package static func read(besideStoreAt store: URL) throws -> StoreStatus? {
-        let (path, fileSystem) = (path(besideStoreAt: store), PosixFileSystem())
+        try read(path(besideStoreAt: store))
+    }
+
+    private static func read(_ path: FilePath) throws -> StoreStatus? {
+        let fileSystem = PosixFileSystem()
         // To open a pipe is to wait for who writes it.
         guard let attributes = try fileSystem.linkAttributes(path) else { return nil }
         guard attributes.kind == .regular else { throw StoreStatusError("\(path.string) is no regular file") }

@@ -16,6 +16,7 @@ final class StoreMetrics: Sendable {
     private struct Made {
         /// By name and dimensions.
         var gauges: [String: Gauge] = [:]
+        /// By store, name and dimensions: stores in several directories may have one name.
         var counters: [String: Followed] = [:]
     }
 
@@ -44,8 +45,9 @@ final class StoreMetrics: Sendable {
             guard figures.isOnDisk else { continue }
             if let free = store.freeBytes { set("strata.disk.free", free, name) }
             if let statistics = store.logOnDisk?.statistics {
-                follow("strata.cache.hits", statistics.cacheHits, name)
-                follow("strata.cache.misses", statistics.cacheMisses, name)
+                let path = store.url?.path ?? ""
+                follow("strata.cache.hits", statistics.cacheHits, name, of: path)
+                follow("strata.cache.misses", statistics.cacheMisses, name, of: path)
             }
             // Which segments there are is asked of the log, which may have been closed meanwhile.
             guard let space = try? coordinator.space(of: store) else { continue }
@@ -67,8 +69,8 @@ final class StoreMetrics: Sendable {
     }
 
     /// Brings a counter to where the store's own has come, which begins anew when the store is opened again.
-    private func follow(_ label: String, _ value: UInt64, _ dimensions: [(String, String)]) {
-        let key = "\(label) \(dimensions)"
+    private func follow(_ label: String, _ value: UInt64, _ dimensions: [(String, String)], of store: String) {
+        let key = "\(store) \(label) \(dimensions)"
         made.withLock { [factory] made in
             var followed =
                 made.counters[key]

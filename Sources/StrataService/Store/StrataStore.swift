@@ -94,13 +94,14 @@ public final class StrataStore: Service {
             try? await container.persistentStoreCoordinator.close()
             throw error
         }
-        phase.withLock { $0 = .ready }
-        contexts.open()
+        // It counts from the first request on, of those that wait for the stores, too.
         let status = options.statusInterval.map { interval in
             StatusPublisher(
                 container.persistentStoreCoordinator, interval: max(interval, .seconds(1)),
                 options.telemetry.map { $0.logger ?? Logger.current })
         }
+        phase.withLock { $0 = .ready }
+        contexts.open()
         try? await cancelWhenGracefulShutdown { try await self.publish(status) }
         phase.withLock { $0 = .draining }
         await drain()

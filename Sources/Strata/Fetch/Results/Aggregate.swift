@@ -76,7 +76,8 @@ struct AggregateState {
 
     /// Takes a row's value in. Says whether it is the new extreme of `min:` or `max:`.
     mutating func add(_ value: Any?) -> Bool {
-        guard let value = AnyElements.plain(value) else { return false }
+        let distinct = seen == nil ? value : DistinctValue.shown(value)
+        guard let value = AnyElements.plain(distinct) else { return false }
         if seen?.insert(Operand.DistinctKey(Operand(value))).inserted == false { return false }
         count += 1
         switch function {

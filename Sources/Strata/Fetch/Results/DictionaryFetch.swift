@@ -177,7 +177,7 @@ struct DictionaryFetch {
     private mutating func addEntry(_ row: RowSource) {
         let context = EvaluationContext(object: row, bindings: nil)
         var values = shown.map { value(of: dictionaries.columns[$0], context) }
-        if plan.isDistinct { values = values.map(Self.positiveZero) }
+        if plan.isDistinct { values = values.map(DistinctValue.shown) }
         var keys: SortKeys?
         if !sorts.isEmpty {
             keys = SortKeys(values: sorts.indices.map { sortValue($0, values, row) }, sorts)
@@ -202,7 +202,7 @@ struct DictionaryFetch {
 
     private mutating func addToGroup(_ row: RowSource) {
         let context = EvaluationContext(object: row, bindings: nil)
-        let keys = dictionaries.groups.map { Self.positiveZero(value(of: $0, context)) }
+        let keys = dictionaries.groups.map { DistinctValue.shown(value(of: $0, context)) }
         let number = number(of: keys, context, row)
         var isNewRepresentative = false
         for (index, aggregate) in dictionaries.aggregates.enumerated() {
@@ -228,19 +228,7 @@ struct DictionaryFetch {
     }
 
     private func plainValues(_ context: EvaluationContext) -> [Any?] {
-        dictionaries.columns.map { $0.isAggregate ? nil : Self.positiveZero(value(of: $0, context)) }
-    }
-
-    /// Zeros of both signs are one value; which of them comes first is no matter.
-    private static func positiveZero(_ value: Any?) -> Any? {
-        // Casts in vain take long, and most values are texts.
-        guard let value, type(of: value) != String.self else { return value }
-        return switch value {
-        case let number as NSNumber where number.doubleValue == 0 && number.doubleValue.sign == .minus:
-            String(cString: number.objCType) == "f" ? NSNumber(value: 0 as Float) : NSNumber(value: 0 as Double)
-        case let date as Date where date.timeIntervalSinceReferenceDate == 0: Date(timeIntervalSinceReferenceDate: 0)
-        default: value
-        }
+        dictionaries.columns.map { $0.isAggregate ? nil : DistinctValue.shown(value(of: $0, context)) }
     }
 
     /// The group's dictionary, nil if it does not satisfy the predicate for groups.

@@ -144,9 +144,12 @@ struct ColumnAggregate {
         for index in 0..<rows.count {
             let row = Int(rows[index])
             if view.isNull(row) { continue }
-            let (value, group) = (load(row), Int(groups[index]))
+            let group = Int(groups[index])
+            var value = load(row)
             if distinct != nil {
-                if distinct?.insert(GroupedColumns.code(value), group: group) == false { continue }
+                let code = GroupedColumns.code(value)
+                if distinct?.insert(code, group: group) == false { continue }
+                value = Double(bitPattern: code)
             }
             add(value, count: 1, to: group)
         }
