@@ -76,8 +76,8 @@ struct AggregateState {
 
     /// Takes a row's value in. Says whether it is the new extreme of `min:` or `max:`.
     mutating func add(_ value: Any?) -> Bool {
-        let distinct = seen == nil ? value : DistinctValue.shown(value)
-        guard let value = AnyElements.plain(distinct) else { return false }
+        let isOneOfSeveral = seen != nil || function == .min || function == .max
+        guard let value = AnyElements.plain(isOneOfSeveral ? DistinctValue.shown(value) : value) else { return false }
         if seen?.insert(Operand.DistinctKey(Operand(value))).inserted == false { return false }
         count += 1
         switch function {

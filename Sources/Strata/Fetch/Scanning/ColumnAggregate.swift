@@ -163,7 +163,8 @@ struct ColumnAggregate {
         case .min, .max:
             let best = reals[group]
             if isFirst || (function == .min ? Self.precedes(value, best) : Self.precedes(best, value)) {
-                reals[group] = value
+                // Zeros of both signs are one value.
+                reals[group] = value + 0
             }
         case .sum, .average: reals[group] += value
         case .count: break
