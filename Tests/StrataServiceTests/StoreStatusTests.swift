@@ -199,7 +199,7 @@ import Testing
         try FileManager.default.createSymbolicLink(at: file(fixture), withDestinationURL: elsewhere)
         #expect(throws: StoreStatusError.self) { try StoreStatus.read(besideStoreAt: url(fixture)) }
         // Writing replaces the link, and not what it leads to.
-        try Self.status(time: 5).write(besideStoreAt: url(fixture))
+        try Self.status(time: 5).write(to: StoreStatus.path(besideStoreAt: url(fixture)))
         #expect(try StoreStatus.read(besideStoreAt: url(fixture))?.time == 5)
         #expect(try JSONDecoder().decode(StoreStatus.self, from: Data(contentsOf: elsewhere)).time == 1_000)
     }
@@ -208,7 +208,7 @@ import Testing
         let fixture = try ServiceFixture()
         let link = fixture.folder.appendingPathComponent("link")
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: url(fixture))
-        try Self.status().write(besideStoreAt: link)
+        try Self.status().write(to: StoreStatus.path(besideStoreAt: link))
         #expect(try StoreStatus.read(besideStoreAt: url(fixture)) == Self.status())
         // Another program's is left alone.
         var other = Self.status()

@@ -19,16 +19,13 @@ extension StoreStatus {
         return path.appending(name + suffix)
     }
 
+    /// Only one process writes a store, but may have two services for it.
+    private static let writing = AdaptiveMutex(())
+
     /// Puts it in the place of the one before. Not flushed: after a crash of the machine it tells of nothing any more,
     /// and a flush would keep saves waiting.
     ///
     /// - Throws: what the system calls throw (open(2), pwritev(2), rename(2)); nothing has changed then.
-    package func write(besideStoreAt store: URL) throws { try write(to: Self.path(besideStoreAt: store)) }
-
-    /// Only one process writes a store, but may have two services for it.
-    private static let writing = AdaptiveMutex(())
-
-    /// As ``write(besideStoreAt:)``.
     func write(to path: FilePath) throws { try Self.writing.withLock { _ in try replace(path) } }
 
     private func replace(_ path: FilePath) throws {

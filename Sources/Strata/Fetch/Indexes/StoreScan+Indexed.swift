@@ -53,7 +53,7 @@ extension StoreScan {
     /// - Parameters:
     ///   - offset: so many of them nobody wants. They are left out where that spares reading them.
     ///   - limit: how many are wanted behind those.
-    ///   - mayTestRows: whether an index does that has rows which are not matches.
+    ///   - mayTestRows: whether an index may be used whose rows have to be tested.
     ///   - chosen: is told which index has been read.
     /// - Returns: also how many have been left out.
     func firstByIndex(

@@ -78,7 +78,7 @@ extension PreparedFetch {
             let isThere = isLeast || showsRow ? [NSPredicate(format: "%K != nil", key)] : []
             let conditions = (predicate.map { [$0] } ?? []) + isThere
             if !conditions.isEmpty { order.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: conditions) }
-            // A predicate of the greatest depth that there may be is one in vain: the rows are looked at then.
+            // A predicate that is as deep as one may be has no room for another condition: each row is looked at then.
             return try? PreparedFetch(order, resultClass: NSManagedObjectID.self, in: context)
         }
         return orders.count == extremes.count ? orders : []
