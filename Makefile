@@ -43,7 +43,7 @@ RELEASE := --scratch-path .build-release -c release -Xswiftc -enable-testing $(F
 RELEASE_TESTS := $(RELEASE) --disable-testable-imports
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: docs help bootstrap demo install deb test test-command test-ship forget-times test-debug test-examples test-examples-debug test-examples-release test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz test-kit test-inspect test-s3 test-library suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow bench-shapes bench-shipping count count-update mutants check test-address soak format lint clean
+.PHONY: docs help bootstrap demo install deb test test-command test-ship forget-times test-debug test-examples test-examples-debug test-examples-release test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz test-kit test-inspect test-s3 test-library suite-times bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow bench-shapes bench-shipping bench-library count count-update count-hooks mutants check test-address soak format lint clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -109,8 +109,8 @@ test-sweep: bootstrap ## Test the engine, crash, fail and corrupt stores, compar
 test-kit: bootstrap ## Test StrataService, for which the packages of servers are fetched and built
 	$(call forget-plan,.build/debug.yaml)
 	@mkdir -p .build
-	@python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target .build/python prometheus_client 2>/dev/null \
-		|| echo "test-kit: prometheus_client cannot be installed, so its parser does not read the metrics" >&2
+	@python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target .build/python prometheus_client opentelemetry-proto 2>/dev/null \
+		|| echo "test-kit: prometheus_client and opentelemetry-proto cannot be installed, so they do not read the metrics and traces" >&2
 	STRATA_TESTS=kit PYTHONPATH='$(CURDIR)/.build/python' scripts/timed.sh 'debug: StrataService' $(SWIFT) test $(DEBUG) $(TEST_FLAGS)
 
 # Its HTTP server is fetched and built for nobody else: see hasInspect in Package.swift. SCREENSHOTS is a folder for the
@@ -174,6 +174,10 @@ count-update: bootstrap ## Count them and keep the counts
 	$(SWIFT) build --package-path Benchmarks/Counts -c release
 	SWIFT=$(SWIFT) Benchmarks/Counts/count.sh "$$($(SWIFT) build --package-path Benchmarks/Counts -c release --show-bin-path)/strata-count" update $(ARGS)
 
+count-hooks: bootstrap ## Count what logs and metrics of StrataService add to hot paths
+	env -u STRATA_TESTS $(SWIFT) build --package-path Benchmarks/Hooks -c release
+	Benchmarks/Hooks/hooks.sh "$$(env -u STRATA_TESTS $(SWIFT) build --package-path Benchmarks/Hooks -c release --show-bin-path)/strata-hooks" $(ARGS)
+
 mutants: bootstrap ## Break the code in small ways, one at a time, and print what no test notices; takes hours
 	SWIFT=$(SWIFT) Tests/mutants.sh $(ARGS)
 
@@ -236,6 +240,10 @@ bench-shipping: bootstrap ## Ship and restore a million rows beside SQLite with 
 	env -u STRATA_TESTS $(SWIFT) build --package-path $(BENCHMARKS)/Shipping -c release
 	$(BENCHMARKS)/Shipping/compare.py "$$(env -u STRATA_TESTS $(SWIFT) build --package-path $(BENCHMARKS)/Shipping -c release --show-bin-path)/strata-shipping" $(ARGS)
 
+bench-library: bootstrap ## Serve 64 clients of the example LibraryService and be killed; ARGS="SECONDS BOOKS RATE"
+	env -u STRATA_TESTS $(SWIFT) build --package-path Examples/LibraryService -c release
+	"$$(env -u STRATA_TESTS $(SWIFT) build --package-path Examples/LibraryService -c release --show-bin-path)/LibraryLoad" $(ARGS)
+
 bench-follow: ## Measure how long a save takes to reach a consumer in another process
 	$(SWIFT) run --package-path $(BENCHMARKS)/FollowLatency -c release follow-latency $(ARGS)
 
@@ -252,4 +260,4 @@ lint: ## Check the format of all Swift files, and that known mutants are those o
 	@lines=$$($(SWIFT_FILES) | LC_ALL=C.UTF-8 xargs -0 grep -nHE '^.{121,}$$' | grep -E '^[^:]*:[0-9]+: *//' | grep -vE '^[^:]*:[0-9]+: *///? +\|' || true); if [ -n "$$lines" ]; then echo "$$lines"; exit 1; fi
 
 clean: ## Remove everything that was built
-	rm -rf .build .build-release .build-tsan .build-asan .build-macros Benchmarks/Counts/.build Tests/Fuzz/.build Tests/KillLoop/.build $(DEMO)/.build Examples/CombineClient/.build $(BENCHMARKS)/.build $(BENCHMARKS)/PackageGraphSQLite/.build $(BENCHMARKS)/FollowLatency/.build $(BENCHMARKS)/Shipping/.build
+	rm -rf .build .build-release .build-tsan .build-asan .build-macros Benchmarks/Counts/.build Benchmarks/Hooks/.build Tests/Fuzz/.build Tests/KillLoop/.build $(DEMO)/.build Examples/CombineClient/.build $(BENCHMARKS)/.build $(BENCHMARKS)/PackageGraphSQLite/.build $(BENCHMARKS)/FollowLatency/.build $(BENCHMARKS)/Shipping/.build

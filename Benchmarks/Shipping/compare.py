@@ -302,7 +302,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tool")
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--saves", type=int, default=2_000)
+    parser.add_argument("--saves", type=int, default=20_000)
     parser.add_argument("--seconds", type=int, default=60)
     options = parser.parse_args()
     os.environ.update(AWS_ACCESS_KEY_ID="AK", AWS_SECRET_ACCESS_KEY="SKSKSKSK")

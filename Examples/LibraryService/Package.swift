@@ -10,6 +10,7 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
@@ -23,13 +24,16 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Configuration", package: "swift-configuration"),
             ],
             plugins: [.plugin(name: "ManagedAccessors", package: "Strata")]),
-        // It runs the program that is built beside it.
-        .testTarget(name: "LibraryServiceTests", dependencies: ["LibraryService"]),
+        // They run the program that is built beside them.
+        .target(name: "LibraryClients"),
+        .executableTarget(name: "LibraryLoad", dependencies: ["LibraryClients"]),
+        .testTarget(name: "LibraryServiceTests", dependencies: ["LibraryClients", "LibraryService"]),
     ],
     swiftLanguageModes: [.v6]
 )

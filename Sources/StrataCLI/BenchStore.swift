@@ -18,6 +18,9 @@ final class BenchStore: Sendable {
     let coordinator: NSPersistentStoreCoordinator
     /// So many objects it is filled with; their keys are the first ones.
     let rows: Int
+    /// What filling and measuring take at most: a row with its place in the indexes, versions of it, and a segment.
+    private static func bytesWanted(_ rows: Int) -> Int { rows * 512 + (256 << 20) }
+
     /// Keys are given once: the next one.
     private let nextKey = Atomic<Int>(0)
 
@@ -32,6 +35,11 @@ final class BenchStore: Sendable {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
         guard !names.contains("MANIFEST"), !names.contains("LOCK") else {
             throw CommandError("\(parent.path) is a store: name the directory that a new one is to be made in")
+        }
+        if let free = FreeSpace(at: parent), free.bytes < Self.bytesWanted(rows) {
+            throw CommandError(
+                "\(parent.path) has \(ByteSize.text(free.bytes)) left, and \(rows) objects may take "
+                    + "\(ByteSize.text(Self.bytesWanted(rows))): ask for fewer with --rows, or name another directory")
         }
         var template = Array((parent.path + "/strata-bench-XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else {

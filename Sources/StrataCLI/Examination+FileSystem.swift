@@ -54,9 +54,8 @@ extension Examination {
     }
 
     func examineSpace() {
-        var status = statvfs()
-        guard statvfs(url.path, &status) == 0 else { return }
-        if status.f_flag & UInt(ST_RDONLY) != 0 {
+        guard let free = FreeSpace(at: url) else { return }
+        if free.isReadOnly {
             add(
                 "space", .problem, "the file system is read-only",
                 remedy: "mount it read-write; see the kernel's log for why")
@@ -70,19 +69,15 @@ extension Examination {
         }
         // A segment, what compaction writes before it frees something, and a checkpoint.
         let needed = (64 << 20) + min(total / 16, 32 << 20) + checkpoint
-        let free = Int(clamping: UInt64(status.f_bavail)).multipliedReportingOverflow(by: Int(status.f_frsize))
-        let freeBytes = free.overflow ? Int.max : free.partialValue
-        if freeBytes < needed {
+        if free.bytes < needed {
             add(
                 "space", .problem,
-                "\(ByteSize.text(freeBytes)) are free, and saves and compaction want \(ByteSize.text(needed))",
+                "\(ByteSize.text(free.bytes)) are free, and saves and compaction want \(ByteSize.text(needed))",
                 remedy: "make room; a full disk fails saves with 134030, and nothing is lost")
         } else {
-            add("space", .ok, "\(ByteSize.text(freeBytes)) are free, the store has \(ByteSize.text(total))")
+            add("space", .ok, "\(ByteSize.text(free.bytes)) are free, the store has \(ByteSize.text(total))")
         }
-        // File systems without a table of inodes say 0 of 0.
-        guard status.f_files > 0 else { return }
-        let inodes = UInt64(status.f_favail)
+        guard let inodes = free.inodes else { return }
         if inodes < 1_000 {
             add("inodes", .problem, "\(inodes) are free", remedy: "remove files: each segment and checkpoint is one")
         } else {

@@ -90,4 +90,18 @@ import Testing
         #expect(result.code == 64 && result.messages.contains(options[0]), "\(result)")
         #expect(names == ["note"])
     }
+
+    /// What the largest number of objects may take is more than most machines have in memory.
+    @Test(
+        .enabled("/dev/shm has room for 100,000,000 objects, or is not there") {
+            let attributes = try? FileManager.default.attributesOfFileSystem(forPath: "/dev/shm")
+            return (attributes?[.systemFreeSize] as? NSNumber).map { $0.int64Value < 40 << 30 } ?? false
+        })
+    func moreThanTheDiskHoldsIsRefused() throws {
+        let result = try fixture.run(
+            "bench", ["--rows", "100000000"], on: URL(fileURLWithPath: "/dev/shm", isDirectory: true))
+        #expect(result.code == 1 && result.messages.contains("left, and 100000000 objects may take"), "\(result)")
+        let left = try FileManager.default.contentsOfDirectory(atPath: "/dev/shm")
+        #expect(!left.contains { $0.hasPrefix("strata-bench-") })
+    }
 }

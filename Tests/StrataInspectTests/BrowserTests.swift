@@ -62,6 +62,7 @@ import Testing
             var status = WrittenStatus()
             while !Task.isCancelled {
                 status.count += Int.random(in: 500...1_500)
+                status.calls += 1
                 status.time = Date().timeIntervalSince1970
                 try status.write(beside: fixture.store)
                 try await Task.sleep(for: .seconds(1))

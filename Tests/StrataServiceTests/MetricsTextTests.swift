@@ -87,7 +87,7 @@ import Testing
     /// Prometheus' own parser for Python, where `make test-kit` could install it.
     @Test(
         .enabled("prometheus_client is not installed for python3 (pip install prometheus_client)") {
-            Self.python("import prometheus_client.parser") != nil
+            PythonScript.output("import prometheus_client.parser") != nil
         })
     func prometheusReadsIt() throws {
         Counter(label: "plain", factory: metrics).increment(by: 5)
@@ -107,7 +107,7 @@ import Testing
                 for s in f.samples:
                     print(json.dumps([f.type, s.name, sorted(s.labels.items()), str(float(s.value))]))
             """
-        let output = try #require(Self.python(script, input: metrics.text()))
+        let output = try #require(PythonScript.output(script, input: metrics.text()))
         let samples = output.split(separator: "\n").map(String.init)
         #expect(samples.contains(#"["counter", "plain_total", [], "5.0"]"#), "\(output)")
         #expect(samples.contains(#"["counter", "strange_total", [["index", "0"], ["value", "a\"b"]], "1.0"]"#))
@@ -119,20 +119,5 @@ import Testing
         #expect(samples.contains(#"["gauge", "broken", [], "nan"]"#))
         #expect(samples.contains(#"["histogram", "t_seconds_count", [["le_", "x"]], "100.0"]"#))
         #expect(samples.contains(#"["histogram", "t_seconds_bucket", [["le", "0.001"], ["le_", "x"]], "20.0"]"#))
-    }
-
-    /// What a script prints; nil if it fails.
-    private static func python(_ script: String, input: String = "") -> String? {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["python3", "-c", script]
-        let (stdin, stdout) = (Pipe(), Pipe())
-        (process.standardInput, process.standardOutput, process.standardError) = (stdin, stdout, FileHandle.nullDevice)
-        do { try process.run() } catch { return nil }
-        stdin.fileHandleForWriting.write(Data(input.utf8))
-        try? stdin.fileHandleForWriting.close()
-        let output = stdout.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return process.terminationStatus == 0 ? String(decoding: output, as: UTF8.self) : nil
     }
 }

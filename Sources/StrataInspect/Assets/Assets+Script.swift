@@ -243,6 +243,11 @@ extension Assets {
             const table = byId('results');
             const names = [...table.tHead.rows[0].cells].map(cell => cell.textContent);
             table.caption.textContent = caption;
+            // Who is in a row stays in that of the same request, or where it was.
+            const what = row => row.cells[0].textContent + ' ' + row.cells[1].textContent;
+            const old = [...table.tBodies[0].rows];
+            const at = old.findIndex(row => row.contains(document.activeElement));
+            const name = at < 0 ? '' : what(old[at]);
             table.tBodies[0].replaceChildren(...rows.map(record => {
               const line = make('tr');
               line.tabIndex = -1;
@@ -254,6 +259,10 @@ extension Assets {
               }
               return line;
             }));
+            const fresh = [...table.tBodies[0].rows];
+            if (at >= 0 && fresh.length) {
+              (fresh.find(row => what(row) === name) ?? fresh[Math.min(at, fresh.length - 1)]).focus({ preventScroll: true });
+            }
           });
           source.addEventListener('segments', event => {
             const segments = JSON.parse(event.data).slice(-400);

@@ -54,7 +54,9 @@ enum Limits {
     static let concurrentReads = 4
     static let waitingReads = 64
     static let streams = 16
+    /// Points of the past that stay open, and that are read at a time.
     static let pastPoints = 4
+    static let pastReads = 2
 }
 
 /// When a request has to be done.

@@ -16,7 +16,7 @@ package final class Inspector: Sendable {
     let counts = CountCache()
     /// Reading blocks, which tasks must not.
     private let work: OperationQueue
-    private let past = Mutex(PastSessions())
+    private let past = PastPoints<Session>(kept: Limits.pastPoints, running: Limits.pastReads)
 
     /// Opens the store.
     ///
@@ -60,32 +60,13 @@ package final class Inspector: Sendable {
     /// The store as it was at a point; as it is now for nil.
     func session(at point: Point?) throws -> Session {
         guard let point else { return newest }
-        let key = "\(point)"
-        if let known = past.withLock({ $0.find(key) }) { return known }
-        let opened = try Session(newest, at: point)
-        past.withLock { $0.add(opened, key) }
-        return opened
+        return try past.value("\(point)", in: .seconds(Limits.seconds)) { [newest] in
+            try Session(newest, at: point)
+        }
     }
 
     /// The number of the newest transaction.
     func newestTransaction() -> Int64 { newest.newestTransaction() }
-}
-
-/// The points of the past that were looked at last.
-private struct PastSessions {
-    private var sessions: [(key: String, session: Session)] = []
-
-    mutating func find(_ key: String) -> Session? {
-        guard let index = sessions.firstIndex(where: { $0.key == key }) else { return nil }
-        let found = sessions.remove(at: index)
-        sessions.append(found)
-        return found.session
-    }
-
-    mutating func add(_ session: Session, _ key: String) {
-        sessions.append((key, session))
-        if sessions.count > Limits.pastPoints { sessions.removeFirst() }
-    }
 }
 
 /// How many objects satisfy a predicate, by what was asked.

@@ -257,6 +257,10 @@ class Check:
         expect("Told by library-service" in self.text("#program"), self.text("#program"))
         row = self.text("#results tbody tr")
         expect("fetch Book WHERE title CONTAINS ?" in row and "250" in row, row)
+        browser.run("document.querySelector('#results tbody tr').focus()")
+        calls = browser.run("document.querySelector('#results tbody tr').cells[7].textContent")
+        browser.wait("the table goes on", f"document.querySelector('#results tbody tr').cells[7].textContent !== '{calls}'")
+        expect(browser.run("document.activeElement.matches('#results tbody tr')"), "the row is still the one in focus")
         self.names("the activity")
 
     def looks(self, folder):

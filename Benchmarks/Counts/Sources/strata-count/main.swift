@@ -1,4 +1,5 @@
 import Foundation
+import HotPaths
 
 // strata-count list          the hot paths, each with how many operations a round has
 // strata-count NAME ROUNDS   prepares a path and runs it so many times

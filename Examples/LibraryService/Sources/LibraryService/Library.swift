@@ -8,18 +8,26 @@ import Metrics
 import NIOCore
 import ServiceLifecycle
 import StrataService
+import Tracing
 
 /// The service: configuration from the environment, a store, a server, and an end in order.
 ///
 /// `LIBRARY_STORE` is the store's directory (`library`), `LIBRARY_HOST` (`127.0.0.1`) and `LIBRARY_PORT` (8080; 0 for a
-/// free one) where it listens. `LIBRARY_STRATA_…` are the options of `StrataStore`, `LIBRARY_LOG_LEVEL` is that of the
-/// log.
+/// free one) where it listens. `LIBRARY_TRACES` is a file for spans (none without), of
+/// which `LIBRARY_TRACES_SAMPLING` is the share of requests. `LIBRARY_STRATA_…` are
+/// the options of `StrataStore`, `LIBRARY_LOG_LEVEL` is that of the log.
 @main
 enum Library {
     static func main() async throws {
         let config = ConfigReader(provider: EnvironmentVariablesProvider()).scoped(to: "library")
         let metrics = StrataMetricsText()
         MetricsSystem.bootstrap(metrics)
+        if let file = config.string(forKey: "traces") {
+            InstrumentationSystem.bootstrap(
+                try StrataTraceFile(
+                    URL(fileURLWithPath: file), service: "library",
+                    sampling: config.double(forKey: "traces.sampling", default: 1)))
+        }
         var logger = Logger(label: "library")
         logger.logLevel = config.string(forKey: "log.level").flatMap { Logger.Level(rawValue: $0) } ?? .notice
         let container = NSPersistentContainer(name: "Library", managedObjectModel: try LibraryModel.model.get())
@@ -51,6 +59,8 @@ enum Library {
     static func router(_ store: StrataStore, _ metrics: StrataMetricsText) -> Router<BasicRequestContext> {
         let router = Router(context: BasicRequestContext.self)
         router.addMiddleware {
+            // What people look for stays out of the spans.
+            TracingMiddleware(redactingQueryParameters: ["q", "isbn", "email", "cursor"])
             MetricsMiddleware()
             LogRequestsMiddleware(.debug)
             ProblemMiddleware()

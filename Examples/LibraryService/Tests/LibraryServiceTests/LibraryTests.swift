@@ -1,4 +1,5 @@
 import Foundation
+import LibraryClients
 import Testing
 
 @Suite(.serialized) struct LibraryTests {
@@ -120,6 +121,25 @@ import Testing
         for name in ["db_client_operation_duration", "hb_requests_total", "strata_commit_flush_duration"] {
             #expect(metrics.contains(name))
         }
+    }
+
+    @Test func aTraceHasARequestAndItsFetches() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("traces-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let library = try RunningLibrary(["LIBRARY_TRACES": file.path])
+        let connection = try Connection(library.port)
+        _ = try Self.fill(connection, 3)
+        let header = ["traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"]
+        #expect(try connection.request("GET", "/books?q=secret&year=1960", headers: header).status == 200)
+        #expect(library.terminate() == 0)
+        let lines = String(decoding: try Data(contentsOf: file), as: UTF8.self).split(separator: "\n")
+        let line = try #require(lines.first { $0.contains("4bf92f3577b34da6a3ce929d0e0e4736") })
+        for part in [
+            #""name":"/books""#, #""name":"fetch Book""#, #""parentSpanId":"00f067aa0ba902b7""#, "strata.plan",
+            "q=REDACTED", "year=1960",
+        ] { #expect(line.contains(part), "\(part) in \(line)") }
+        #expect(!line.contains("secret"))
+        #expect(lines.contains { $0.contains(#""name":"save Book""#) && $0.contains(#""name":"/books""#) })
     }
 
     @Test func eventsGoOnWhereAClientLeftOff() throws {

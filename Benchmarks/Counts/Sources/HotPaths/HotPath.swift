@@ -2,17 +2,17 @@ import Foundation
 import Strata
 
 /// What is done again and again, each time at about the same cost.
-struct HotPath {
-    let name: String
+public struct HotPath {
+    public let name: String
     /// How many operations a round has.
-    let operations: Int
+    public let operations: Int
     /// Prepares; the result runs one round.
-    let prepare: () throws -> () throws -> Void
+    public let prepare: () throws -> () throws -> Void
 
     /// How many objects there are where a path needs some.
     private static let count = 2_000
 
-    static var all: [HotPath] {
+    public static var all: [HotPath] {
         [
             HotPath(name: "insert-save", operations: count) {
                 let staff = try Staff(0)

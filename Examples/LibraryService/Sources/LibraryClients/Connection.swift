@@ -1,25 +1,27 @@
 import Foundation
 
 /// A client's connection, kept open between requests: bytes on a socket, so that a test can leave at any of them.
-final class Connection {
-    struct Closed: Error {}
+package final class Connection {
+    package struct Closed: Error {
+        package init() {}
+    }
 
-    struct Answer {
-        var status: Int
-        var body: Data
+    package struct Answer {
+        package var status: Int
+        package var body: Data
 
         /// The members of a JSON object.
-        var object: [String: Any] { (try? JSONSerialization.jsonObject(with: body)) as? [String: Any] ?? [:] }
-        var elements: [[String: Any]] { object["elements"] as? [[String: Any]] ?? [] }
-        var id: String { object["id"] as? String ?? "" }
-        var text: String { String(decoding: body, as: UTF8.self) }
+        package var object: [String: Any] { (try? JSONSerialization.jsonObject(with: body)) as? [String: Any] ?? [:] }
+        package var elements: [[String: Any]] { object["elements"] as? [[String: Any]] ?? [] }
+        package var id: String { object["id"] as? String ?? "" }
+        package var text: String { String(decoding: body, as: UTF8.self) }
     }
 
     private let descriptor: Int32
     private var buffer: [UInt8] = []
 
     /// A reading that takes a minute has failed.
-    init(_ port: UInt16) throws {
+    package init(_ port: UInt16) throws {
         guard port != 0 else { throw Closed() }
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var limit = timeval(tv_sec: 60, tv_usec: 0)
@@ -42,7 +44,7 @@ final class Connection {
 
     // MARK: Requests
 
-    func send(
+    package func send(
         _ method: String, _ path: String, _ body: [String: Any]? = nil, headers: [String: String] = [:],
         fraction: Double = 1
     ) throws {
@@ -53,14 +55,14 @@ final class Connection {
         try write(Array(bytes.prefix(Int(Double(bytes.count) * fraction))))
     }
 
-    func request(
+    package func request(
         _ method: String, _ path: String, _ body: [String: Any]? = nil, headers: [String: String] = [:]
     ) throws -> Answer {
         try send(method, path, body, headers: headers)
         return try receive()
     }
 
-    func receive() throws -> Answer {
+    package func receive() throws -> Answer {
         let (status, headers) = try receiveHead()
         let count = headers["content-length"].flatMap { Int($0) } ?? 0
         while buffer.count < count { try fill() }
@@ -68,7 +70,7 @@ final class Connection {
         return Answer(status: status, body: Data(buffer.prefix(count)))
     }
 
-    func receiveHead() throws -> (status: Int, headers: [String: String]) {
+    package func receiveHead() throws -> (status: Int, headers: [String: String]) {
         var lines: [String] = []
         while true {
             let line = try readLine()
@@ -88,7 +90,7 @@ final class Connection {
     }
 
     /// A chunk of a stream; empty at its end in order.
-    func receiveChunk() throws -> String {
+    package func receiveChunk() throws -> String {
         guard let count = Int(try readLine(), radix: 16) else { throw Closed() }
         while buffer.count < count + 2 { try fill() }
         defer { buffer.removeFirst(count + 2) }

@@ -1,19 +1,22 @@
 import Foundation
 import Synchronization
 
-/// The program, run on a free port with a store of its own.
-final class RunningLibrary: Sendable {
+/// The program, run on a free port with a store of its own. It is looked for beside the program that runs it.
+package final class RunningLibrary: Sendable {
     private struct State {
         var process: Process?
         var port: UInt16 = 0
     }
 
-    struct NotRunning: Error {}
+    package struct NotRunning: Error {}
 
-    let folder: URL
+    package let folder: URL
+    private let environment: [String: String]
     private let state = Mutex(State())
 
-    init() throws {
+    /// - Parameter environment: variables beside those of the store and the port.
+    package init(_ environment: [String: String] = [:]) throws {
+        self.environment = environment
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("library-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try start()
@@ -28,16 +31,16 @@ final class RunningLibrary: Sendable {
     }
 
     /// Changes with every start; 0 while the program does not run.
-    var port: UInt16 { state.withLock { $0.port } }
+    package var port: UInt16 { state.withLock { $0.port } }
 
     /// Returns when the program listens.
-    func start() throws {
+    package func start() throws {
         let tests =
             (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
         let process = Process()
         process.executableURL = URL(fileURLWithPath: tests).deletingLastPathComponent()
             .appendingPathComponent("LibraryService")
-        process.environment = ProcessInfo.processInfo.environment.merging([
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }.merging([
             "LIBRARY_STORE": folder.appendingPathComponent("store").path, "LIBRARY_PORT": "0",
         ]) { $1 }
         let output = Pipe()
@@ -54,13 +57,13 @@ final class RunningLibrary: Sendable {
     }
 
     /// Kills the program in the middle of whatever it does.
-    func kill() { end(SIGKILL) }
+    package func kill() { end(SIGKILL) }
 
     /// Asks the program to end in order.
     ///
     /// - Returns: its exit status, or minus the signal that ended it.
     @discardableResult
-    func terminate() -> Int32 { end(SIGTERM) }
+    package func terminate() -> Int32 { end(SIGTERM) }
 
     @discardableResult
     private func end(_ signal: Int32) -> Int32 {
