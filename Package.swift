@@ -366,8 +366,8 @@ if kitOnly {
         .testTarget(
             name: "StrataServiceTests",
             dependencies: [
-                "StrataService", "Strata", "StrataShip", "StrataObjectStore", "StrataSchema", "StrataSupport",
-                "StrataTestKit", "CoreData",
+                "StrataService", "Strata", "StrataShip", "StrataObjectStore", "StrataLog", "StrataSchema",
+                "StrataSupport", "StrataTestKit", "CoreData",
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "InMemoryLogging", package: "swift-log"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),

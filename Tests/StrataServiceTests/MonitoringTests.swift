@@ -78,9 +78,9 @@ import Testing
 
     /// Events that take another process, a bad disk, an older model or a large store.
     private static func tellWhatNeedsOthers(of path: String, _ entity: String) {
-        let work = StoreWork(store: path, duration: .milliseconds(1))
+        let work = StoreWork(stores: [path], duration: .milliseconds(1))
         let failed = StoreWork(
-            store: path, duration: .milliseconds(1), error: NSError(domain: NSCocoaErrorDomain, code: 134_030))
+            stores: [path], duration: .milliseconds(1), error: NSError(domain: NSCocoaErrorDomain, code: 134_030))
         EventHub.tell(
             .save(
                 SaveEvent(
@@ -90,8 +90,8 @@ import Testing
         EventHub.tell(
             .conflict(ConflictEvent(store: path, objects: 1, uniqueValues: 0, attempt: 1, isResolved: true)))
         EventHub.tell(.fault(FaultEvent(work: work, entity: entity, rows: 1, isPrefetch: false)))
-        EventHub.tell(.wait(WaitEvent(reason: .scan, duration: .milliseconds(1))))
-        EventHub.tell(.wait(WaitEvent(reason: .commit, duration: .milliseconds(1))))
+        EventHub.tell(.wait(WaitEvent(reason: .scan, stores: [path], duration: .milliseconds(1))))
+        EventHub.tell(.wait(WaitEvent(reason: .commit, stores: [path], duration: .milliseconds(1))))
         EventHub.tell(.compaction(CompactionEvent(work: work, segments: 1, freedBytes: 2, writtenBytes: 1)))
         EventHub.tell(.checkpoint(work))
         EventHub.tell(.migration(work))

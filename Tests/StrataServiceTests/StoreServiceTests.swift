@@ -93,12 +93,12 @@ import Testing
                 try await Task.sleep(for: .milliseconds(10))
             }
             #expect(count("strata.cache.hits") > 0)
+            let free = try #require(metrics.recorders(label: "strata.disk.free").first)
+            #expect(free.dimensions.contains { $0 == ("db.namespace", "books") })
+            #expect((free.lastValue ?? 0) > 1_000_000)
             trigger.triggerGracefulShutdown()
             try await running
         }
-        let free = try #require(metrics.recorders(label: "strata.disk.free").first)
-        #expect(free.dimensions.contains { $0 == ("db.namespace", "books") })
-        #expect((free.lastValue ?? 0) > 1_000_000)
     }
 
     @Test func requestsWaitUntilTheStoresAreOpenAndTheEndIsInOrder() async throws {
@@ -116,6 +116,11 @@ import Testing
                 try await early.value
                 #expect(store.health.status == .ready && store.health.reasons.isEmpty)
                 #expect(store.health.isReady)
+                for _ in 0..<60_000 {
+                    if !metrics.recorders(label: "strata.store.size").isEmpty { break }
+                    try await Task.sleep(for: .milliseconds(10))
+                }
+                #expect(!metrics.recorders(label: "strata.store.size").isEmpty)
                 // A request that is there when the shutdown begins is finished.
                 let began = Mutex(false)
                 let late = Task {
@@ -136,7 +141,7 @@ import Testing
         #expect(fixture.container.persistentStoreCoordinator.persistentStores.isEmpty)
         let error = await #expect(throws: StrataPoolError.self) { try await store.withContext(.reading) { _ in } }
         #expect(error?.code == .closed)
-        #expect(metrics.recorders(label: "strata.store.size").isEmpty == false)
+        #expect(metrics.recorders(label: "strata.store.size").isEmpty, "gauges end with the service")
         let saves = try metrics.expectTimer(
             "db.client.operation.duration",
             [("db.system.name", "strata"), ("db.operation.name", "save"), ("db.collection.name", entity)])

@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import Logging
 import StrataService
+import Synchronization
 import Testing
 import Tracing
 
@@ -9,12 +10,24 @@ import Tracing
     /// A file of its own.
     private final class Traces: Sendable {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("traces-\(UUID().uuidString).jsonl")
+        private let tracers = Mutex<[StrataTraceFile]>([])
+
+        func tracer(
+            sampling: Double = 1, followsParents: Bool = true, maximumBytes: Int = 1 << 30
+        ) throws -> StrataTraceFile {
+            let tracer = try StrataTraceFile(
+                url, service: "tests", sampling: sampling, followsParents: followsParents, maximumBytes: maximumBytes)
+            tracers.withLock { $0.append(tracer) }
+            return tracer
+        }
 
         deinit { try? FileManager.default.removeItem(at: url) }
 
         var lines: [String] {
             get throws {
-                String(decoding: try Data(contentsOf: url), as: UTF8.self).split(separator: "\n").map(String.init)
+                for tracer in tracers.withLock({ $0 }) { tracer.forceFlush() }
+                return String(decoding: try Data(contentsOf: url), as: UTF8.self).split(separator: "\n").map(
+                    String.init)
             }
         }
 
@@ -48,7 +61,7 @@ import Tracing
 
     @Test func aLineHasARequestAndWhatItDidInTheStore() async throws {
         let (traces, fixture) = (Traces(), try ServiceFixture())
-        let tracer = try StrataTraceFile(traces.url, service: "tests")
+        let tracer = try traces.tracer()
         var options = StrataTelemetry.Options()
         options.tracer = tracer
         // It hears of other tests' stores, too, and is not to write into their loggers.
@@ -89,7 +102,7 @@ import Tracing
 
     @Test func aTraceGoesOnInAnotherService() throws {
         let traces = Traces()
-        let tracer = try StrataTraceFile(traces.url, service: "tests")
+        let tracer = try traces.tracer()
         let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
         var context = InstrumentationContext.topLevel
         tracer.extract(["traceparent": parent, "tracestate": "other=1"], into: &context, using: Headers())
@@ -116,7 +129,7 @@ import Tracing
     ])
     func aDamagedHeaderBeginsATraceOfItsOwn(header: String) throws {
         let traces = Traces()
-        let tracer = try StrataTraceFile(traces.url, service: "tests")
+        let tracer = try traces.tracer()
         var context = InstrumentationContext.topLevel
         tracer.extract(["traceparent": header], into: &context, using: Headers())
         tracer.withSpan("here", context: context) { _ in }
@@ -126,7 +139,7 @@ import Tracing
 
     @Test func aShareOfTracesIsKeptWhole() throws {
         let traces = Traces()
-        let tracer = try StrataTraceFile(traces.url, service: "tests", sampling: 0.25)
+        let tracer = try traces.tracer(sampling: 0.25)
         for _ in 0..<2_000 {
             tracer.withSpan("above") { _ in tracer.withSpan("below") { _ in } }
         }
@@ -150,9 +163,19 @@ import Tracing
         }
     }
 
+    @Test func whoAsksDoesNotDecideWhatIsKeptUnlessTrusted() throws {
+        let traces = Traces()
+        let tracer = try traces.tracer(sampling: 0, followsParents: false)
+        var context = InstrumentationContext.topLevel
+        let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        tracer.extract(["traceparent": parent], into: &context, using: Headers())
+        tracer.withSpan("above", context: context) { _ in tracer.withSpan("below") { _ in } }
+        #expect(try traces.lines.isEmpty)
+    }
+
     @Test func errorsAreNamedWithoutWhatTheySay() throws {
         let traces = Traces()
-        let tracer = try StrataTraceFile(traces.url, service: "tests")
+        let tracer = try traces.tracer()
         #expect(throws: CocoaError.self) {
             try tracer.withSpan("fails") { _ in
                 throw CocoaError(.fileNoSuchFile, userInfo: [NSLocalizedDescriptionKey: "a secret"])
@@ -164,7 +187,7 @@ import Tracing
 
     @Test func whatEndsLaterThanItsRequestIsWrittenToo() throws {
         let traces = Traces()
-        let tracer = try StrataTraceFile(traces.url, service: "tests")
+        let tracer = try traces.tracer()
         let above = tracer.startSpan("above")
         let below = tracer.startSpan("below", context: above.context)
         above.end()
@@ -177,7 +200,7 @@ import Tracing
 
     @Test func aFullFileTakesMoreOnceItIsTruncated() throws {
         let traces = Traces()
-        let tracer = try StrataTraceFile(traces.url, service: "tests", maximumBytes: 2_000)
+        let tracer = try traces.tracer(maximumBytes: 2_000)
         for _ in 0..<20 { tracer.withSpan("span") { _ in } }
         let kept = try traces.lines.count
         #expect(kept > 1 && kept < 10 && tracer.droppedSpans == 20 - kept)
@@ -187,9 +210,11 @@ import Tracing
     }
 
     @Test func aFullDiskFailsNoRequest() throws {
-        let tracer = try StrataTraceFile(URL(fileURLWithPath: "/dev/full"), service: "tests")
+        let metrics = StrataMetricsText()
+        let tracer = try StrataTraceFile(URL(fileURLWithPath: "/dev/full"), service: "tests", metrics: metrics)
         let result = tracer.withSpan("span") { _ in 7 }
-        #expect(result == 7 && tracer.droppedSpans == 1)
+        tracer.forceFlush()
+        #expect(result == 7 && tracer.droppedSpans == 1 && metrics.text().contains("strata_traces_dropped_total 1\n"))
     }
 
     @Test func aPipeOrAFolderIsRefused() throws {
@@ -210,7 +235,7 @@ import Tracing
     @Test func manyThreadsWriteWholeLines() async throws {
         let traces = Traces()
         // Two tracers on one file, as two processes have it.
-        let tracers = try (0..<2).map { _ in try StrataTraceFile(traces.url, service: "tests") }
+        let tracers = try (0..<2).map { _ in try traces.tracer() }
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<16 {
                 group.addTask {
@@ -236,7 +261,7 @@ import Tracing
         })
     func openTelemetryReadsIt() throws {
         let traces = Traces()
-        let tracer = try StrataTraceFile(traces.url, service: "tests")
+        let tracer = try traces.tracer()
         tracer.withSpan("above", ofKind: .client) { span in
             var attributes = SpanAttributes()
             attributes["text"] = "a\"b\n\u{1}ü"

@@ -60,6 +60,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         self.model = model
         shapes = ModelShapes.of(model)
         super.init()
+        scanGate.coordinator = self
         DynamicInitialization.require()
     }
 

@@ -40,7 +40,7 @@ final class FetchObservation {
         let duration = ContinuousClock.now - began
         let statistics = report.statistics
         let path = report.path ?? (error == nil ? unreportedPath : nil)
-        let work = StoreWork(store: context.coordinator?.onlyStorePath, duration: duration, error: error)
+        let work = StoreWork(stores: context.coordinator?.storePaths ?? [], duration: duration, error: error)
         EventHub.tell(
             .fetch(
                 FetchEvent(
@@ -98,9 +98,6 @@ struct FetchOutcome {
 }
 
 extension NSPersistentStoreCoordinator {
-    /// The path of the only store; nil if there are none or several.
-    final var onlyStorePath: String? {
-        let stores = persistentStores
-        return stores.count == 1 ? stores[0].handle?.path : nil
-    }
+    /// The paths of the stores, as events have them.
+    final var storePaths: [String] { persistentStores.compactMap { $0.handle?.path } }
 }

@@ -21,7 +21,7 @@ final class SaveObservation {
         let receipts = pipeline.stores.compactMap(\.receipt)
         let paths = Set(pipeline.stores.map(\.handle.path))
         event = SaveEvent(
-            work: StoreWork(store: paths.count == 1 ? paths.first : nil, duration: .zero), entity: tally.entity,
+            work: StoreWork(stores: paths.sorted(), duration: .zero), entity: tally.entity,
             inserted: tally.inserted, updated: tally.updated, deleted: tally.deleted,
             sequence: receipts.count == 1 ? receipts[0].sequence : nil,
             waited: receipts.reduce(.zero) { $0 + $1.waited }, isToParent: pipeline.parent != nil,
@@ -35,9 +35,9 @@ final class SaveObservation {
         var told =
             event
             ?? SaveEvent(
-                work: StoreWork(store: nil, duration: duration), entity: nil, inserted: 0, updated: 0, deleted: 0,
+                work: StoreWork(stores: [], duration: duration), entity: nil, inserted: 0, updated: 0, deleted: 0,
                 sequence: nil, waited: .zero, isToParent: false, retries: 0)
-        if told.work.store == nil { told.work.store = pipeline.context.coordinator?.onlyStorePath }
+        if told.work.stores.isEmpty { told.work.stores = pipeline.context.coordinator?.storePaths ?? [] }
         (told.work.duration, told.work.error) = (duration, error)
         EventHub.tell(.save(told))
     }

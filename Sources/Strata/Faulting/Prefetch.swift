@@ -85,7 +85,7 @@ struct Prefetch {
                 Fault(storeIndex: object.storeIndex, ref: object.ref, object: Unmanaged.passUnretained(object)))
         }
         if faults.isEmpty { return }
-        try EventHub.telling(.fault, of: context.coordinator?.onlyStorePath) { work in
+        try EventHub.telling(.fault, of: context.coordinator?.storePaths ?? []) { work in
             let entity = objects.first?.entity.name
             return .fault(FaultEvent(work: work, entity: entity, rows: faults.count, isPrefetch: true))
         } _: {

@@ -26,6 +26,8 @@ final class ScanGate: @unchecked Sendable {
     private var last = JobQueue<Waiter>()
     /// Those that have been let in and do not know it yet.
     private var admitted: Set<ObjectIdentifier> = []
+    /// Whose stores are searched: for who hears of waits. Set by the coordinator before anybody else knows it.
+    weak var coordinator: NSPersistentStoreCoordinator?
 
     /// How many run at most.
     var maximum: Int {
@@ -78,7 +80,10 @@ final class ScanGate: @unchecked Sendable {
     }
 
     private func wait(_ waiter: Waiter, _ control: RequestControl?) throws {
-        try EventHub.telling(.wait, of: nil, as: { .wait(WaitEvent(reason: .scan, duration: $0.duration)) }) {
+        try EventHub.telling(
+            .wait, of: coordinator?.storePaths ?? [],
+            as: { .wait(WaitEvent(reason: .scan, stores: $0.stores, duration: $0.duration)) }
+        ) {
             try ContextPool.waiting { try waitAside(waiter, control) }
         }
     }

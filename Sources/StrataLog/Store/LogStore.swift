@@ -29,7 +29,7 @@ public final class LogStore: Sendable {
     let writer: Mutex<LogWriter?>
     let published: AdaptiveMutex<Snapshot>
     let state: AdaptiveMutex<SharedState>
-    private let queue = CommitQueue()
+    private let queue: CommitQueue
     let lock: (any File)?
     /// Held while a checkpoint is being written.
     let checkpointing = Mutex<Void>(())
@@ -115,6 +115,7 @@ public final class LogStore: Sendable {
 
     init(_ opened: OpenedStore, options: LogOptions) {
         files = opened.files
+        queue = CommitQueue(path: opened.files.directory.string)
         source = opened.source
         self.options = options
         lock = opened.lock

@@ -34,6 +34,10 @@ final class CommitQueue: Sendable {
     }
 
     private let state = AdaptiveMutex(State())
+    /// Of the store.
+    private let path: String
+
+    init(path: String) { self.path = path }
 
     /// How long a follower waits that has to look by itself whether its commit is still wanted.
     private static let pollMilliseconds = 5
@@ -76,7 +80,9 @@ final class CommitQueue: Sendable {
         let began = ContinuousClock.now
         wait(request, ticket)
         request.waited = .now - began
-        if EventHub.wants(.wait) { EventHub.tell(.wait(WaitEvent(reason: .commit, duration: request.waited))) }
+        if EventHub.wants(.wait) {
+            EventHub.tell(.wait(WaitEvent(reason: .commit, stores: [path], duration: request.waited)))
+        }
     }
 
     /// Waits until the request has its result, or leads.

@@ -260,7 +260,7 @@ final class LogWriter: @unchecked Sendable {
         guard EventHub.wants(.flush) else { return try flushNow() }
         let (records, bytes, began) = (unsynced.count, unsyncedByteCount, ContinuousClock.now)
         let result = Result { () throws(StoreError) in try flushNow() }
-        var work = StoreWork(store: files.directory.string, duration: .now - began)
+        var work = StoreWork(stores: [files.directory.string], duration: .now - began)
         if case .failure(let error) = result { work.error = error }
         EventHub.tell(.flush(FlushEvent(work: work, records: records, bytes: bytes)))
         return try result.get()

@@ -21,6 +21,7 @@ final class StatusPublisher: Sendable {
     private let interval: Duration
     private let logger: Logger?
     private let number: Int
+    private let claim: Int
     private let state = AdaptiveMutex(State())
 
     /// Begins to count.
@@ -31,16 +32,21 @@ final class StatusPublisher: Sendable {
         self.interval = interval
         self.logger = logger
         let recorder = StatusRecorder()
-        for store in Self.stores(of: coordinator) { recorder.follow(store.url.path) }
+        let paths = Self.stores(of: coordinator).map(\.path)
+        for path in paths { recorder.follow(path) }
         self.recorder = recorder
+        claim = StoreClaims.status.add(Set(paths))
         number = EventHub.add(EventListener(kinds: StatusRecorder.kinds, happened: { recorder.record($0) }))
     }
 
     /// Those that the container writes and others can see.
-    private static func stores(of coordinator: NSPersistentStoreCoordinator) -> [(url: URL, log: LogStore)] {
+    private static func stores(
+        of coordinator: NSPersistentStoreCoordinator
+    ) -> [(path: String, url: URL, log: LogStore)] {
         coordinator.persistentStores.compactMap { store in
-            guard !store.isReadOnly, let url = store.url, let log = store.logOnDisk else { return nil }
-            return (url, log)
+            guard !store.isReadOnly, let url = store.url, let path = store.eventPath, let log = store.logOnDisk
+            else { return nil }
+            return (path, url, log)
         }
     }
 
@@ -58,6 +64,7 @@ final class StatusPublisher: Sendable {
         await onThread { [self] in
             for path in state.withLock({ $0.written.keys.sorted() }) { remove(path) }
         }
+        StoreClaims.status.remove(claim)
     }
 
     /// A disk may keep who writes to it waiting.
@@ -72,37 +79,38 @@ final class StatusPublisher: Sendable {
 
     private func publish() {
         let stores = Self.stores(of: coordinator)
-        for (url, log) in stores {
+        let paths = Set(stores.map(\.path))
+        StoreClaims.status.set(paths, of: claim)
+        for (path, url, log) in stores where StoreClaims.status.isTeller(claim, of: [path]) {
             // It may have been added since.
-            recorder.follow(url.path)
-            guard let status = recorder.status(of: url.path, log.statistics, interval: interval) else { continue }
-            let last = state.withLock { $0.written[url.path] }
+            recorder.follow(path)
+            guard let status = recorder.status(of: path, log.statistics, interval: interval) else { continue }
+            let last = state.withLock { $0.written[path] }
             if let last, status.tellsTheSame(as: last), status.time >= last.time,
                 status.time - last.time < StoreStatus.idleSeconds
             {
                 continue
             }
-            write(status, url)
+            write(status, path, url)
         }
         // A store that was removed from the container has no program any more.
-        let paths = Set(stores.map(\.url.path))
         for path in state.withLock({ $0.written.keys.filter { !paths.contains($0) } }) { remove(path) }
     }
 
-    private func write(_ status: StoreStatus, _ url: URL) {
+    private func write(_ status: StoreStatus, _ path: String, _ url: URL) {
         let place = state.withLock { state in
-            let place = state.places[url.path] ?? StoreStatus.path(besideStoreAt: url)
-            state.places[url.path] = place
+            let place = state.places[path] ?? StoreStatus.path(besideStoreAt: url)
+            state.places[path] = place
             return place
         }
         do {
             try status.write(to: place)
             state.withLock { state in
-                state.written[url.path] = status
-                state.failed.remove(url.path)
+                state.written[path] = status
+                state.failed.remove(path)
             }
         } catch {
-            guard state.withLock({ $0.failed.insert(url.path).inserted }) else { return }
+            guard state.withLock({ $0.failed.insert(path).inserted }) else { return }
             // The store works without.
             logger?.info(
                 "the status beside a store cannot be written",

@@ -36,7 +36,13 @@ final class StatusRecorder: Sendable {
     private func counted(_ path: String) -> Counted? { stores.withLock { $0[path] } }
 
     func record(_ event: StrataEvent) {
-        guard let path = event.store, let store = counted(path) else { return }
+        // What several stores take part in counts for each.
+        for path in event.stores {
+            if let store = counted(path) { record(event, store) }
+        }
+    }
+
+    private func record(_ event: StrataEvent, _ store: Counted) {
         switch event {
         case .fetch(let fetch):
             count(store, fetch.work) { counters in

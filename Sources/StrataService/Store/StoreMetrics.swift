@@ -25,6 +25,12 @@ final class StoreMetrics: Sendable {
 
     init(_ factory: any MetricsFactory) { self.factory = factory }
 
+    /// Ends the gauges of the stores.
+    func end() { withdraw(allBut: ["\(Self.cacheSize) []"]) }
+
+    /// The process's, and so not taken away from others that publish it.
+    private static var cacheSize: String { "strata.cache.size" }
+
     /// Publishes the present values, from one task at a time.
     func publish(_ coordinator: NSPersistentStoreCoordinator) {
         var published: Set<String> = []
@@ -34,10 +40,11 @@ final class StoreMetrics: Sendable {
             published.insert(key)
             gauge(key, label, dimensions).record(value)
         }
-        set("strata.cache.size", StrataMemory.keptBytes, [])
+        set(Self.cacheSize, StrataMemory.keptBytes, [])
         for store in coordinator.persistentStores {
             guard let figures = store.figures else { continue }
-            let name = [(Names.namespace, store.serviceName)]
+            // Stores in several directories may have one name.
+            let name = [(Names.namespace, store.serviceName), (Names.storeUUID, store.identifier ?? "")]
             set("strata.damage", figures.damagedPlaces, name)
             for (consumer, lag) in figures.consumerLags {
                 set("strata.history.consumer.lag", lag, name + [("consumer", consumer)])

@@ -56,4 +56,13 @@ public struct StrataHealth: Sendable, Equatable {
 
     /// Whether requests are served: the answer to a readiness probe.
     public var isReady: Bool { status == .ready || status == .degraded }
+
+    /// Whether requests that write are served. When it is false while ``isReady`` is true, a store refuses writes until
+    /// the program is started anew.
+    public var canWrite: Bool {
+        isReady
+            && !reasons.contains {
+                if case .refusesWrites = $0 { true } else { false }
+            }
+    }
 }

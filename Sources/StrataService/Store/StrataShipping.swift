@@ -41,7 +41,7 @@ public struct StrataShipping: Service {
         let publishing = Task {
             while !Task.isCancelled {
                 gauges.record(store.status, isFenced: false)
-                try await Task.sleep(for: metricsInterval)
+                try await Task.sleep(for: max(metricsInterval, .milliseconds(1)))
             }
         }
         let result: Result<Void, any Error>

@@ -4,6 +4,7 @@ import Metrics
 import ServiceLifecycle
 import Strata
 import StrataSupport
+import SystemPackage
 
 /// A container as a service: opens its stores, watches over them, and closes them when the program shuts down.
 ///
@@ -80,10 +81,7 @@ public final class StrataStore: Service {
     /// - Throws: the error of the first store that cannot be opened, or closed in order; `CancellationError` when the
     ///   task was cancelled. The stores are closed in any case.
     public func run() async throws {
-        // Of other containers in the process others tell.
-        let known = container.persistentStoreDescriptions.compactMap(\.url?.path)
-        let loaded = container.persistentStoreCoordinator.persistentStores.compactMap(\.url?.path)
-        let telemetry = options.telemetry.map { StrataTelemetry.start($0, paths: Set(known + loaded)) }
+        let telemetry = options.telemetry.map { StrataTelemetry.start($0, paths: eventPaths) }
         defer { telemetry?.stop() }
         do {
             try await openStores()
@@ -102,7 +100,7 @@ public final class StrataStore: Service {
         }
         phase.withLock { $0 = .ready }
         contexts.open()
-        try? await cancelWhenGracefulShutdown { try await self.publish(status) }
+        try? await cancelWhenGracefulShutdown { try await self.publish(status, telemetry) }
         phase.withLock { $0 = .draining }
         await drain()
         await status?.end()
@@ -111,6 +109,13 @@ public final class StrataStore: Service {
         try Task.checkCancellation()
     }
 
+    /// Of its own stores: of other containers in the process others tell.
+    private var eventPaths: Set<String> {
+        let described = container.persistentStoreDescriptions.compactMap(\.url?.path).map { FilePath($0).string }
+        return Set(described + container.persistentStoreCoordinator.persistentStores.compactMap(\.eventPath))
+    }
+
+    /// Returns or throws once nothing is being opened any more, so that what was opened can be closed.
     private func openStores() async throws {
         let container = container
         let loaded = container.persistentStoreCoordinator.persistentStores
@@ -118,33 +123,36 @@ public final class StrataStore: Service {
             !loaded.contains { $0.url == description.url && $0.type == description.type }
         }
         if count == 0 { return }
-        let outcomes = AsyncStream<(any Error)?> { continuation in
+        let failure = await withCheckedContinuation { (continuation: CheckedContinuation<(any Error)?, Never>) in
+            let outcomes = AdaptiveMutex<(answered: Int, failure: (any Error)?)>((0, nil))
             // Opening reads the disk, and may wait for another process.
             DispatchQueue.global(qos: .userInitiated).async {
-                container.loadPersistentStores { _, error in continuation.yield(error) }
+                container.loadPersistentStores { _, error in
+                    let (isLast, failure) = outcomes.withLock { outcomes in
+                        outcomes.answered += 1
+                        if outcomes.failure == nil { outcomes.failure = error }
+                        return (outcomes.answered == count, outcomes.failure)
+                    }
+                    if isLast { continuation.resume(returning: failure) }
+                }
             }
         }
-        var answered = 0
-        for await error in outcomes {
-            if let error { throw error }
-            answered += 1
-            if answered == count { return }
-        }
-        // The task was cancelled.
-        throw CancellationError()
+        if let failure { throw failure }
+        try Task.checkCancellation()
     }
 
     /// Tells of the stores until the task is cancelled.
-    private func publish(_ status: StatusPublisher?) async throws {
+    private func publish(_ status: StatusPublisher?, _ telemetry: StrataTelemetry?) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.publishMetrics() }
+            group.addTask { try await self.publishMetrics(telemetry) }
             if let status { group.addTask { try await status.run() } }
             try await group.waitForAll()
         }
     }
 
-    private func publishMetrics() async throws {
+    private func publishMetrics(_ telemetry: StrataTelemetry?) async throws {
         let metrics = StoreMetrics(options.telemetry?.metrics ?? MetricsSystem.factory)
+        defer { metrics.end() }
         var known: Set<String> = []
         while true {
             let found = await withCheckedContinuation { (continuation: CheckedContinuation<StrataHealth, Never>) in
@@ -155,7 +163,9 @@ public final class StrataStore: Service {
                 }
             }
             log(found, &known)
-            try await Task.sleep(for: options.metricsInterval)
+            // Stores may have been added.
+            telemetry?.follow(eventPaths)
+            try await Task.sleep(for: max(options.metricsInterval, .milliseconds(1)))
         }
     }
 

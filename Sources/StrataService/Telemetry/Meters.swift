@@ -1,5 +1,6 @@
 import CoreMetrics
 import Metrics
+import Strata
 import StrataSupport
 
 /// The metrics, each made when it is first needed and kept: making one asks the program's factory.
@@ -12,7 +13,21 @@ final class Meters: Sendable {
         var variant: String?
     }
 
+    /// What counts the requests of one kind on one entity, and is found with one look.
+    struct Requests {
+        let duration: Metrics.Timer
+        let scanned: Counter
+        /// Nil for counts.
+        let returned: Recorder?
+    }
+
+    private struct RequestKey: Hashable {
+        var operation: String
+        var collection: String
+    }
+
     private struct Made {
+        var requests: [RequestKey: Requests] = [:]
         var counters: [Key: Counter] = [:]
         var timers: [Key: Metrics.Timer] = [:]
         var recorders: [Key: Recorder] = [:]
@@ -23,11 +38,31 @@ final class Meters: Sendable {
 
     init(_ factory: any MetricsFactory) { self.factory = factory }
 
-    func duration(of operation: Operation) {
+    /// Counts a fetch, or a count, that has not failed.
+    func record(_ fetch: FetchEvent, as operation: Operation) {
+        let key = RequestKey(operation: operation.name, collection: fetch.entity)
+        let requests = made.withLock { $0.requests[key] } ?? makeRequests(key, operation, isCount: fetch.isCount)
+        requests.scanned.increment(by: Int64(fetch.rowsScanned))
+        requests.returned?.record(fetch.results)
+        requests.duration.record(duration: operation.work.duration)
+    }
+
+    private func makeRequests(_ key: RequestKey, _ operation: Operation, isCount: Bool) -> Requests {
+        let requests = Requests(
+            duration: timer(of: operation),
+            scanned: counter("strata.rows.scanned", collection: key.collection),
+            returned: isCount ? nil : recorder("db.client.response.returned_rows", collection: key.collection))
+        made.withLock { $0.requests[key] = requests }
+        return requests
+    }
+
+    func duration(of operation: Operation) { timer(of: operation).record(duration: operation.work.duration) }
+
+    private func timer(of operation: Operation) -> Metrics.Timer {
         let key = Key(
             label: "db.client.operation.duration", operation: operation.name, collection: operation.collection,
             variant: operation.errorType)
-        made.withLock { [factory] made in
+        return made.withLock { [factory] made in
             if let timer = made.timers[key] { return timer }
             var dimensions = [(Names.system, Names.strata), (Names.operation, operation.name)]
             if let name = operation.collection { dimensions.append((Names.collection, name)) }
@@ -35,7 +70,7 @@ final class Meters: Sendable {
             let timer = Metrics.Timer(label: key.label, dimensions: dimensions, factory: factory)
             made.timers[key] = timer
             return timer
-        }.record(duration: operation.work.duration)
+        }
     }
 
     func timer(_ label: String) -> Metrics.Timer {

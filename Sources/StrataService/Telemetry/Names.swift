@@ -13,6 +13,7 @@ enum Names {
     static let statusCode = "db.response.status_code"
     static let errorType = "error.type"
 
+    static let storeUUID = "strata.store.uuid"
     static let plan = "strata.plan"
     static let rowsScanned = "strata.rows.scanned"
     static let sequence = "strata.sequence"

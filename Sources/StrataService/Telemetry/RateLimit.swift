@@ -23,8 +23,10 @@ final class RateLimit: Sendable {
                 return nil
             }
             if entries.count >= Self.entriesMaximum {
-                entries = entries.filter { now - $0.value.last < interval }
-                if entries.count >= Self.entriesMaximum { return nil }
+                // The oldest half goes, so that this is done seldom.
+                let times = entries.values.map(\.last).sorted()
+                let middle = times[times.count / 2]
+                entries = entries.filter { $0.value.last > middle }
             }
             let suppressed = entries[kind]?.suppressed ?? 0
             entries[kind] = Entry(last: now)

@@ -32,16 +32,30 @@ public final class StrataTelemetry: Sendable {
         /// Whether spans and lines of slow fetches have the request's text (`db.query.text`), with `?` in the place of
         /// every constant.
         public var showsRequests = false
-        /// Whether that text has the constants, which are users' values.
+        /// Whether they have it with the constants, which are users' values.
         public var showsValues = false
+
+        var showsText: Bool { showsRequests || showsValues }
 
         /// To the program's own logger, metrics and tracer, without users' values.
         public init() {}
     }
 
-    private let number: Mutex<Int?>
+    /// Task-local values are handed on once, however many listen.
+    private static let scope = Mutex((users: 0, number: 0))
 
-    private init(_ number: Int) { self.number = Mutex(number) }
+    private let number: Mutex<Int?>
+    private let claim: Int?
+
+    private init(_ number: Int, claim: Int?) {
+        self.number = Mutex(number)
+        self.claim = claim
+        Self.scope.withLock { scope in
+            scope.users += 1
+            guard scope.users == 1 else { return }
+            scope.number = EventHub.add(EventListener(kinds: .taskLocals, happened: { _ in }) { TaskScope.capture() })
+        }
+    }
 
     /// Begins to tell. Several may run at the same time.
     ///
@@ -49,21 +63,31 @@ public final class StrataTelemetry: Sendable {
     @discardableResult
     public static func start(_ options: Options = Options()) -> StrataTelemetry { start(options, paths: nil) }
 
-    /// - Parameter paths: of the stores that it is about; nil for all of the process.
+    /// - Parameter paths: of the stores that it is about; nil for all of the process. Of several that are about one
+    ///   store, the first tells.
     static func start(_ options: Options, paths: Set<String>?) -> StrataTelemetry {
-        let recorder = TelemetryRecorder(options, paths: paths)
-        return StrataTelemetry(
-            EventHub.add(
-                EventListener(kinds: TelemetryRecorder.kinds, happened: { recorder.record($0) }) {
-                    TaskScope.capture()
-                }))
+        let claim = paths.map { StoreClaims.telemetry.add($0) }
+        let recorder = TelemetryRecorder(options, claim: claim)
+        let number = EventHub.add(EventListener(kinds: TelemetryRecorder.kinds, happened: { recorder.record($0) }))
+        return StrataTelemetry(number, claim: claim)
+    }
+
+    /// Changes which stores it is about.
+    func follow(_ paths: Set<String>) {
+        if let claim { StoreClaims.telemetry.set(paths, of: claim) }
     }
 
     /// Ends it. What is being told at this moment may still arrive. May be called several times.
     public func stop() {
         number.withLock { number in
-            if let number { EventHub.remove(number) }
+            guard let known = number else { return }
             number = nil
+            EventHub.remove(known)
+            if let claim { StoreClaims.telemetry.remove(claim) }
+            Self.scope.withLock { scope in
+                scope.users -= 1
+                if scope.users == 0 { EventHub.remove(scope.number) }
+            }
         }
     }
 }

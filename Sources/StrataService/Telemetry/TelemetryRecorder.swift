@@ -8,26 +8,25 @@ import Tracing
 final class TelemetryRecorder: Sendable {
     static let kinds: EventKinds = [
         .fetch, .save, .batch, .conflict, .flush, .fault, .wait, .compaction, .checkpoint, .migration, .opening,
-        .following, .damage, .taskLocals,
+        .following, .damage,
     ]
 
     private let options: StrataTelemetry.Options
     private let meters: Meters
     private let slowFetches = RateLimit()
-    /// The paths of the stores that it is about; nil for all of the process.
-    private let paths: Set<String>?
+    /// Among those that tell of some stores; nil for one that tells of all of the process.
+    private let claim: Int?
 
-    init(_ options: StrataTelemetry.Options, paths: Set<String>? = nil) {
+    init(_ options: StrataTelemetry.Options, claim: Int? = nil) {
         self.options = options
-        self.paths = paths
+        self.claim = claim
         meters = Meters(options.metrics ?? MetricsSystem.factory)
     }
 
     private var logger: Logger { options.logger ?? Logger.current }
 
     func record(_ event: StrataEvent) {
-        // What several stores take part in counts for all.
-        if let paths, let store = event.store, !paths.contains(store) { return }
+        if let claim, !StoreClaims.telemetry.isTeller(claim, of: event.stores) { return }
         switch event {
         case .fetch(let fetch): record(fetch)
         case .save(let save): record(save)
@@ -62,15 +61,17 @@ final class TelemetryRecorder: Sendable {
 
     private func record(_ fetch: FetchEvent) {
         let operation = Operation(fetch.isCount ? "count" : "fetch", fetch.entity, of: fetch.work)
-        meters.counter("strata.rows.scanned", collection: fetch.entity).increment(by: Int64(fetch.rowsScanned))
-        if !fetch.isCount, fetch.work.error == nil {
-            meters.recorder("db.client.response.returned_rows", collection: fetch.entity).record(fetch.results)
+        if fetch.work.error == nil {
+            meters.record(fetch, as: operation)
+        } else {
+            meters.counter("strata.rows.scanned", collection: fetch.entity).increment(by: Int64(fetch.rowsScanned))
+            meters.duration(of: operation)
         }
-        finish(operation, level: .trace) { attributes in
+        finish(operation, level: .trace, isCounted: true) { attributes in
             attributes[Names.returnedRows] = fetch.results
             attributes[Names.rowsScanned] = fetch.rowsScanned
             if let plan = fetch.planText { attributes[Names.plan] = plan }
-            if self.options.showsRequests { attributes[Names.queryText] = fetch.text(self.options.showsValues) }
+            if self.options.showsText { attributes[Names.queryText] = fetch.text(self.options.showsValues) }
         }
         if fetch.work.duration >= options.slowFetch { recordSlow(fetch, operation) }
     }
@@ -89,7 +90,7 @@ final class TelemetryRecorder: Sendable {
         metadata[Names.rowsScanned] = "\(fetch.rowsScanned)"
         if let plan = fetch.planText { metadata[Names.plan] = "\(plan)" }
         if suppressed > 0 { metadata["strata.suppressed"] = "\(suppressed)" }
-        if options.showsRequests {
+        if options.showsText {
             metadata[Names.queryText] = "\(options.showsValues ? fetch.text(true) : text)"
         }
         logger.info("slow \(operation.summary)", metadata: metadata)
@@ -124,12 +125,14 @@ final class TelemetryRecorder: Sendable {
 
     // MARK: What all have
 
-    /// - Parameter attributes: adds what only this operation has; called when a span or a line needs it.
+    /// - Parameters:
+    ///   - isCounted: its time is in the metrics already.
+    ///   - attributes: adds what only this operation has; called when a span or a line needs it.
     private func finish(
-        _ operation: Operation, level: Logger.Level = .debug, isLogged: Bool = true,
+        _ operation: Operation, level: Logger.Level = .debug, isLogged: Bool = true, isCounted: Bool = false,
         _ attributes: (inout SpanAttributes) -> Void = { _ in }
     ) {
-        meters.duration(of: operation)
+        if !isCounted { meters.duration(of: operation) }
         var all: SpanAttributes?
         func added() -> SpanAttributes {
             if let all { return all }

@@ -1,6 +1,11 @@
+public import CoreMetrics
+import Dispatch
 public import Foundation
+import Logging
+import Metrics
 import Strata
 import StrataSupport
+import Synchronization
 import SystemPackage
 public import Tracing
 
@@ -14,34 +19,47 @@ public import Tracing
 /// such files (`otlpjsonfile`) and passes them on, for instance to Jaeger or Tempo; `jq` shows them to people. The
 /// headers `traceparent` and `tracestate` of W3C join the traces of several services.
 ///
-/// A line is appended by one call when the request's first span ends. It is never flushed: what was written survives a
-/// crash of the program, not of the machine. A file that cannot be written never fails a request: spans are dropped and
-/// counted. The file may be truncated at any time (logrotate's `copytruncate`). Safe to use from any thread.
+/// A line is appended by one call, soon after the request's first span has ended, by a thread of its own: no request
+/// waits for the disk. Lines are never flushed: those that were written survive a crash of the program, not of the
+/// machine. What cannot be written is dropped and counted in `strata.traces.dropped`, and said once in the log. The file
+/// may be truncated at any time (logrotate's `copytruncate`). Safe to use from any thread.
 public final class StrataTraceFile: Tracer {
     public typealias Span = StrataTraceSpan
 
+    /// So many spans may wait to be written; what a program does while the disk is slow must not fill its memory.
+    private static let waitingMaximum = 20_000
+
     private struct State {
+        var waiting = 0
         var dropped = 0
-        /// The last line did not get into the file as a whole.
-        var isTorn = false
     }
 
     private let descriptor: FileDescriptor
     private let resource: [TraceAttribute]
     private let sampling: Double
+    private let followsParents: Bool
     private let maximumBytes: Int
+    private let metrics: (any MetricsFactory)?
+    private let writer = DispatchQueue(label: "strata.traces", qos: .utility)
     private let state = AdaptiveMutex(State())
+    /// The last line did not get into the file as a whole. Used by the writer alone.
+    private let isTorn = Atomic(false)
 
     /// Opens the file, or creates it for the user alone (mode 0600).
     ///
     /// - Parameters:
     ///   - url: a regular file or a device. Not a pipe or a socket: the program would end when its reader does.
     ///   - service: what the program is called in traces, `service.name`.
-    ///   - sampling: the share of traces that are kept, from 0 to 1. One that another service has begun is kept if that
-    ///     service says so.
+    ///   - sampling: the share of traces that are kept, from 0 to 1.
+    ///   - followsParents: whether a trace that another service has begun is kept if that service says so, whatever the
+    ///     share is. False where requests come from anybody, who could fill the file.
     ///   - maximumBytes: a file of that size takes no more, until it is truncated.
+    ///   - metrics: where `strata.traces.dropped` is counted; nil for the program's, as it is when something is dropped.
     /// - Throws: a `CocoaError` if the file cannot be opened for writing.
-    public init(_ url: URL, service: String, sampling: Double = 1, maximumBytes: Int = 1 << 30) throws {
+    public init(
+        _ url: URL, service: String, sampling: Double = 1, followsParents: Bool = true, maximumBytes: Int = 1 << 30,
+        metrics: (any MetricsFactory)? = nil
+    ) throws {
         StandardDescriptors.occupy()
         let descriptor: FileDescriptor
         do {
@@ -65,6 +83,8 @@ public final class StrataTraceFile: Tracer {
             TraceAttribute(key: "service.name", value: .init(.string(service))),
         ]
         self.sampling = sampling
+        self.followsParents = followsParents
+        self.metrics = metrics
         self.maximumBytes = maximumBytes
     }
 
@@ -82,6 +102,9 @@ public final class StrataTraceFile: Tracer {
     /// How many spans could not be written.
     public var droppedSpans: Int { state.withLock { $0.dropped } }
 
+    /// Returns when what has ended is written.
+    public func forceFlush() { writer.sync {} }
+
     // MARK: Spans
 
     public func startSpan<Instant: TracerInstant>(
@@ -91,7 +114,9 @@ public final class StrataTraceFile: Tracer {
         let context = context()
         let parent = context.trace
         let traceID = parent?.traceID ?? Self.newTraceID()
-        let isSampled = parent?.isSampled ?? isChosen(traceID)
+        // Of a span of this process, its first one has decided.
+        let isDecided = parent.map { $0.local != nil || followsParents } ?? false
+        let isSampled = isDecided ? parent?.isSampled ?? false : isChosen(traceID)
         let place = TraceContext(
             traceID: traceID, spanID: .random(in: 1...UInt64.max), isSampled: isSampled, state: parent?.state,
             local: parent?.local ?? LocalTrace())
@@ -109,9 +134,6 @@ public final class StrataTraceFile: Tracer {
         if sampling >= 1 { return true }
         return Double(traceID.low >> 1) < sampling * 0x1p63
     }
-
-    /// Nothing waits to be written but requests that are not over.
-    public func forceFlush() {}
 
     // MARK: Other services
 
@@ -137,33 +159,50 @@ public final class StrataTraceFile: Tracer {
 
     // MARK: The file
 
-    /// Appends a line.
+    /// Appends a line, later.
     func write(_ spans: [TraceSpanRecord]) {
         if spans.isEmpty { return }
+        let isTaken = state.withLock { state in
+            if state.waiting + spans.count > Self.waitingMaximum { return false }
+            state.waiting += spans.count
+            return true
+        }
+        guard isTaken else { return drop(spans.count) }
+        writer.async { [self] in
+            if !append(spans) { drop(spans.count) }
+            state.withLock { $0.waiting -= spans.count }
+        }
+    }
+
+    private func drop(_ count: Int) {
+        let isFirst = state.withLock { state in
+            state.dropped += count
+            return state.dropped == count
+        }
+        Counter(label: "strata.traces.dropped", dimensions: [], factory: metrics ?? MetricsSystem.factory)
+            .increment(by: count)
+        // Not the task's logger, which may be that of a request.
+        if isFirst { Logger(label: "strata").warning("spans cannot be written to the file of traces, and are dropped") }
+    }
+
+    private func append(_ spans: [TraceSpanRecord]) -> Bool {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
-        let line = (try? encoder.encode(TraceLine(resource: resource, spans: spans))).map { $0 + Data("\n".utf8) }
-        state.withLock { state in
-            guard let line, hasRoom(line.count), append(state.isTorn ? Data("\n".utf8) + line : line, &state) else {
-                state.dropped += spans.count
-                return
-            }
-        }
+        guard let line = try? encoder.encode(TraceLine(resource: resource, spans: spans)) else { return false }
+        let bytes = (isTorn.load(ordering: .relaxed) ? Data("\n".utf8) : Data()) + line + Data("\n".utf8)
+        guard hasRoom(bytes.count) else { return false }
+        // All of it in one call: lines of other processes do not get in between.
+        let written = (try? bytes.withUnsafeBytes { try descriptor.write($0, retryOnInterrupt: true) }) ?? 0
+        // The next line begins with the end of a torn one.
+        if written > 0 { isTorn.store(written < bytes.count, ordering: .relaxed) }
+        return written == bytes.count
     }
 
     private func hasRoom(_ count: Int) -> Bool {
         // A device has no end.
         guard let size = try? descriptor.seek(offset: 0, from: .end) else { return true }
         return size <= Int64(maximumBytes) - Int64(count)
-    }
-
-    /// All of it in one call: lines of other processes do not get in between.
-    private func append(_ bytes: Data, _ state: inout State) -> Bool {
-        let written = (try? bytes.withUnsafeBytes { try descriptor.write($0, retryOnInterrupt: true) }) ?? 0
-        // Of a torn line, the next one begins with its end.
-        if written > 0 { state.isTorn = written < bytes.count }
-        return written == bytes.count
     }
 }

@@ -103,7 +103,8 @@ public final class StrataTraceSpan: Span {
         guard let over else { return }
         let record = TraceSpanRecord(
             traceId: place.traceID.text, spanId: place.spanText, parentSpanId: parentID, traceState: place.state,
-            name: over.name, kind: TraceSpanRecord.number(of: kind), startTimeUnixNano: String(start),
+            flags: place.isSampled ? 1 : 0, name: over.name, kind: TraceSpanRecord.number(of: kind),
+            startTimeUnixNano: String(start),
             endTimeUnixNano: String(end), attributes: TraceAttribute.list(over.attributes), events: over.events,
             links: over.links,
             status: over.status.map { TraceSpanRecord.Status(code: $0.code == .ok ? 1 : 2, message: $0.message) })

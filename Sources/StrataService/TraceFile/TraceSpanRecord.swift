@@ -25,6 +25,8 @@ struct TraceSpanRecord: Encodable, Sendable {
 
     var traceId, spanId: String
     var parentSpanId, traceState: String?
+    /// Of W3C's header.
+    var flags: Int
     var name: String
     var kind: Int
     var startTimeUnixNano, endTimeUnixNano: String

@@ -103,17 +103,17 @@ extension EventHub {
     /// - Parameter event: nil when there was nothing to tell of; asked after the work is done, or has failed.
     @inline(__always)
     package static func telling<Result: ~Copyable, Failure: Error>(
-        _ kinds: EventKinds, of store: @autoclosure () -> String?, as event: (StoreWork) -> StrataEvent?,
+        _ kinds: EventKinds, of stores: @autoclosure () -> [String], as event: (StoreWork) -> StrataEvent?,
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         guard wants(kinds) else { return try body() }
         let began = ContinuousClock.now
         do throws(Failure) {
             let result = try body()
-            if let event = event(StoreWork(store: store(), duration: .now - began)) { tell(event) }
+            if let event = event(StoreWork(stores: stores(), duration: .now - began)) { tell(event) }
             return result
         } catch {
-            if let event = event(StoreWork(store: store(), duration: .now - began, error: error)) { tell(event) }
+            if let event = event(StoreWork(stores: stores(), duration: .now - began, error: error)) { tell(event) }
             throw error
         }
     }

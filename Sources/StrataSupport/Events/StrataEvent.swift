@@ -36,34 +36,37 @@ package enum StrataEvent {
 }
 
 extension StrataEvent {
-    /// The path of the store that it is about; nil when there is not just one.
-    package var store: String? {
+    /// The paths of the stores that it is about.
+    package var stores: [String] {
         switch self {
-        case .fetch(let event): event.work.store
-        case .save(let event): event.work.store
-        case .batch(let event): event.work.store
-        case .conflict(let event): event.store
-        case .flush(let event): event.work.store
-        case .fault(let event): event.work.store
-        case .wait: nil
-        case .compaction(let event): event.work.store
-        case .checkpoint(let work), .migration(let work), .opening(let work): work.store
-        case .following(let event): event.store
-        case .damage(let event): event.store
+        case .fetch(let event): event.work.stores
+        case .save(let event): event.work.stores
+        case .batch(let event): event.work.stores
+        case .conflict(let event): [event.store]
+        case .flush(let event): event.work.stores
+        case .fault(let event): event.work.stores
+        case .wait(let event): event.stores
+        case .compaction(let event): event.work.stores
+        case .checkpoint(let work), .migration(let work), .opening(let work): work.stores
+        case .following(let event): [event.store]
+        case .damage(let event): [event.store]
         }
     }
 }
 
 /// Work on a store that took time and may have failed.
 package struct StoreWork {
-    /// The path of the store; nil when there is not just one.
-    package var store: String?
+    /// The paths of the stores.
+    package var stores: [String]
     package var duration: Duration
     /// Why it failed; nil when it did not.
     package var error: (any Error)?
 
-    package init(store: String?, duration: Duration, error: (any Error)? = nil) {
-        self.store = store
+    /// The path of the store; nil when there is not just one.
+    package var store: String? { stores.count == 1 ? stores[0] : nil }
+
+    package init(stores: [String], duration: Duration, error: (any Error)? = nil) {
+        self.stores = stores
         self.duration = duration
         self.error = error
     }
@@ -224,10 +227,13 @@ package struct WaitEvent {
     }
 
     package var reason: Reason
+    /// The paths of the stores that were waited for.
+    package var stores: [String]
     package var duration: Duration
 
-    package init(reason: Reason, duration: Duration) {
+    package init(reason: Reason, stores: [String], duration: Duration) {
         self.reason = reason
+        self.stores = stores
         self.duration = duration
     }
 }

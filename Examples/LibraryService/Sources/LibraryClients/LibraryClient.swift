@@ -16,6 +16,8 @@ package final class LibraryClient {
 
     /// Writes that were acknowledged.
     package private(set) var acknowledged = 0
+    /// Requests that were refused because too many waited.
+    package private(set) var refused = 0
     /// Answers that were wrong.
     package private(set) var problems: [String] = []
 
@@ -55,7 +57,7 @@ package final class LibraryClient {
         case .create: try create(connection)
         case .rename: if let isbn { try rename(isbn, connection) }
         case .delete: if let isbn { try delete(isbn, connection) }
-        case .find: if let isbn { try check(isbn, connection) }
+        case .find: if let isbn { _ = try check(isbn, connection) }
         case .read:
             if let id = others.randomElement(using: &random) {
                 try expectOK(try connection.request("GET", "/books/\(id)"), "a book")
@@ -64,9 +66,13 @@ package final class LibraryClient {
         case .statistics: try expectOK(try connection.request("GET", "/statistics"), "statistics")
         case .leave:
             // Before the request is whole, or before the answer comes.
-            try connection.send(
-                "GET", "/books?q=book",
-                fraction: Bool.random(using: &random) ? 1 : Double.random(in: 0..<1, using: &random))
+            let fraction = Bool.random(using: &random) ? 1 : Double.random(in: 0..<1, using: &random)
+            if Bool.random(using: &random) {
+                try connection.send("GET", "/books?q=book", fraction: fraction)
+            } else {
+                let (_, body) = newBook()
+                try connection.send("POST", "/books", body, fraction: fraction)
+            }
             throw Connection.Closed()
         }
     }
@@ -76,22 +82,35 @@ package final class LibraryClient {
     /// - Returns: how many.
     package func checkAll(_ connection: Connection) throws -> Int {
         let known = books.keys.sorted()
-        for isbn in known { try check(isbn, connection) }
+        for isbn in known {
+            // Who is refused has not looked.
+            while try !check(isbn, connection) { Thread.sleep(forTimeInterval: 0.05) }
+        }
         return known.count
     }
 
     private func expectOK(_ answer: Connection.Answer, _ what: String) throws {
-        if answer.status != 200, answer.status != 503 { problems.append("\(what): \(answer.status) \(answer.text)") }
+        if answer.status == 503 {
+            refused += 1
+        } else if answer.status != 200 {
+            problems.append("\(what): \(answer.status) \(answer.text)")
+        }
     }
 
-    private func create(_ connection: Connection) throws {
+    /// Notes that it may be there from now on.
+    private func newBook() -> (isbn: String, body: [String: Any]) {
         made += 1
         let text = "\(number + 1)\(made + 1_000_000)"
         let isbn = String(repeating: "0", count: 13 - text.count) + text
         books[isbn] = Known(titles: [nil, "new"])
-        let answer = try connection.request(
-            "POST", "/books",
-            ["title": "new", "isbn": isbn, "year": 1900 + made % 100, "author": authors[made % authors.count]])
+        return (
+            isbn, ["title": "new", "isbn": isbn, "year": 1900 + made % 100, "author": authors[made % authors.count]]
+        )
+    }
+
+    private func create(_ connection: Connection) throws {
+        let (isbn, body) = newBook()
+        let answer = try connection.request("POST", "/books", body)
         guard settle(isbn, answer, 201, "new") else { return }
         books[isbn]?.id = answer.id
     }
@@ -124,7 +143,11 @@ package final class LibraryClient {
     private func settle(_ isbn: String, _ answer: Connection.Answer, _ status: Int, _ title: String?) -> Bool {
         guard answer.status == status else {
             // Refused in order: then it was not done, or may still have been by the request before.
-            if answer.status != 503 { problems.append("\(isbn): \(answer.status) \(answer.text)") }
+            if answer.status == 503 {
+                refused += 1
+            } else {
+                problems.append("\(isbn): \(answer.status) \(answer.text)")
+            }
             return false
         }
         books[isbn]?.titles = [title]
@@ -132,16 +155,21 @@ package final class LibraryClient {
         return true
     }
 
-    private func check(_ isbn: String, _ connection: Connection) throws {
-        guard let known = books[isbn] else { return }
+    /// - Returns: false when the service refused to say.
+    private func check(_ isbn: String, _ connection: Connection) throws -> Bool {
+        guard let known = books[isbn] else { return true }
         let found = try connection.request("GET", "/books?isbn=\(isbn)")
         let titles = found.elements.map { $0["title"] as? String }
-        if found.status == 503 { return }
+        if found.status == 503 {
+            refused += 1
+            return false
+        }
         guard found.status == 200, titles.count <= 1, known.titles.contains(titles.first ?? nil) else {
             problems.append("\(isbn) is \(found.status) \(titles), and may be \(known.titles)")
-            return
+            return true
         }
         // Now it is certain, unless a request without answer is still being done.
         if titles == [], known.titles == [nil] { books[isbn] = nil }
+        return true
     }
 }

@@ -13,6 +13,8 @@ package struct LibraryLoad {
         package var latencies: [LibraryClient.Action: [Double]] = [:]
         /// Requests that ended without an answer: the program was killed.
         package var unanswered = 0
+        /// Requests that were refused because too many waited.
+        package var refused = 0
 
         mutating func add(_ other: Report) {
             acknowledged += other.acknowledged
@@ -20,6 +22,7 @@ package struct LibraryLoad {
             problems += other.problems
             latencies.merge(other.latencies) { $0 + $1 }
             unanswered += other.unanswered
+            refused += other.refused
         }
     }
 
@@ -108,6 +111,7 @@ package struct LibraryLoad {
             report.problems.append("the last look failed: \(error)")
         }
         report.acknowledged = client.acknowledged
+        report.refused = client.refused
         report.problems += client.problems
         return report
     }

@@ -33,6 +33,12 @@ package final class RunningLibrary: Sendable {
     /// Changes with every start; 0 while the program does not run.
     package var port: UInt16 { state.withLock { $0.port } }
 
+    /// How many files and connections the program has open.
+    package var descriptorCount: Int {
+        let number = state.withLock { $0.process?.processIdentifier } ?? 0
+        return (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(number)/fd").count) ?? 0
+    }
+
     /// Returns when the program listens.
     package func start() throws {
         let tests =

@@ -69,7 +69,7 @@ let status = library.terminate()
 
 let answers = report.latencies.reduce(0) { $0 + $1.value.count }
 print(
-    "\(answers) answers in \(Int(seconds)) s, \(report.unanswered) requests without one, \(report.kills) kills; "
+    "\(answers) answers in \(Int(seconds)) s, \(report.unanswered) requests without one, \(report.kills) kills, \(report.refused) refused; "
         + "\(report.acknowledged) writes acknowledged, \(report.checked) books checked, \(report.problems.count) wrong")
 for problem in report.problems.prefix(20) { print("wrong: \(problem)") }
 func milliseconds(_ seconds: Double) -> String { String(format: "%8.2f", seconds * 1_000) }

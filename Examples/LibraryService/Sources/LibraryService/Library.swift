@@ -13,9 +13,10 @@ import Tracing
 /// The service: configuration from the environment, a store, a server, and an end in order.
 ///
 /// `LIBRARY_STORE` is the store's directory (`library`), `LIBRARY_HOST` (`127.0.0.1`) and `LIBRARY_PORT` (8080; 0 for a
-/// free one) where it listens. `LIBRARY_TRACES` is a file for spans (none without), of
-/// which `LIBRARY_TRACES_SAMPLING` is the share of requests. `LIBRARY_STRATA_…` are
-/// the options of `StrataStore`, `LIBRARY_LOG_LEVEL` is that of the log.
+/// free one) where it listens. `LIBRARY_TRACES` is a file for spans (none without) of a share of requests,
+/// `LIBRARY_TRACES_SAMPLING` (1). `LIBRARY_EVENTS_STREAMS` clients may listen to events (1000), each of which gets
+/// something every `LIBRARY_EVENTS_HEARTBEAT_SECONDS` (15). `LIBRARY_STRATA_…` are the options of `StrataStore`,
+/// `LIBRARY_LOG_LEVEL` is that of the log.
 @main
 enum Library {
     static func main() async throws {
@@ -26,7 +27,8 @@ enum Library {
             InstrumentationSystem.bootstrap(
                 try StrataTraceFile(
                     URL(fileURLWithPath: file), service: "library",
-                    sampling: config.double(forKey: "traces.sampling", default: 1)))
+                    // Requests come from anybody.
+                    sampling: config.double(forKey: "traces.sampling", default: 1), followsParents: false))
         }
         var logger = Logger(label: "library")
         logger.logLevel = config.string(forKey: "log.level").flatMap { Logger.Level(rawValue: $0) } ?? .notice
@@ -38,7 +40,11 @@ enum Library {
         options.telemetry?.logger = logger
         let store = StrataStore(container, options)
         let app = Application(
-            router: router(store, metrics),
+            router: router(
+                store, metrics,
+                Events(
+                    maximum: config.int(forKey: "events.streams", default: 1_000),
+                    heartbeat: .seconds(max(0.1, config.double(forKey: "events.heartbeat.seconds", default: 15))))),
             configuration: ApplicationConfiguration(
                 address: .hostname(
                     config.string(forKey: "host", default: "127.0.0.1"), port: config.int(forKey: "port", default: 8080)
@@ -56,7 +62,9 @@ enum Library {
         try await ServiceGroup(configuration: services).run()
     }
 
-    static func router(_ store: StrataStore, _ metrics: StrataMetricsText) -> Router<BasicRequestContext> {
+    static func router(
+        _ store: StrataStore, _ metrics: StrataMetricsText, _ events: Events
+    ) -> Router<BasicRequestContext> {
         let router = Router(context: BasicRequestContext.self)
         router.addMiddleware {
             // What people look for stays out of the spans.
@@ -79,13 +87,14 @@ enum Library {
             let token = try await store.withContext(.reading, purpose: "events") { context in
                 try Events.check(known, context) ?? coordinator.currentPersistentHistoryToken(fromStores: nil)
             }
-            return Events.response(token, coordinator)
+            return try events.response(to: request, token, coordinator)
         }
         router.get("health") { _, _ in
             let health = store.health
             return try Response.json(
                 Health(status: "\(health.status)", reasons: health.reasons.map { "\($0)" }),
-                health.isReady ? .ok : .serviceUnavailable)
+                // One that refuses writes is to be started anew.
+                health.canWrite ? .ok : .serviceUnavailable)
         }
         router.get("metrics") { _, _ in
             Response(

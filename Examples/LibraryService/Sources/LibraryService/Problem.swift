@@ -71,6 +71,11 @@ struct Problem: Error {
 
 /// Answers errors with their ``Problem``.
 struct ProblemMiddleware: RouterMiddleware {
+    private static func name(of error: any Error) -> String {
+        guard let error = error as? CocoaError else { return String(reflecting: type(of: error)) }
+        return "\((error as NSError).domain) \(error.code.rawValue)"
+    }
+
     func handle(
         _ request: Request, context: BasicRequestContext,
         next: (Request, BasicRequestContext) async throws -> Response
@@ -82,7 +87,9 @@ struct ProblemMiddleware: RouterMiddleware {
         } catch {
             let problem = Problem(error)
             if problem == nil || problem?.status == .serviceUnavailable {
-                context.logger.error("a request failed", metadata: ["error": "\(error)"])
+                // What other errors say may have users' values in it.
+                let what = error is StrataPoolError ? "\(error)" : Self.name(of: error)
+                context.logger.error("a request failed", metadata: ["error": "\(what)"])
             }
             return (problem ?? Problem(.internalServerError, "the service failed")).response
         }
