@@ -66,6 +66,28 @@ import Testing
         #expect(stores().isEmpty)
     }
 
+    @Test func checkpointsAndDescriptorsAreGauged() async throws {
+        let (fixture, metrics) = (try ServiceFixture(), TestMetrics())
+        let (entity, coordinator) = (fixture.entity, fixture.container.persistentStoreCoordinator)
+        try await fixture.pool.withContext(.writing) { ServiceFixture.add(1, entity, $0) }
+        // Closing writes a checkpoint.
+        try coordinator.remove(try #require(coordinator.persistentStores.first))
+        func last(_ label: String, _ kind: String? = nil) -> Double? {
+            metrics.recorders(label: label).first { gauge in
+                kind.map { kind in gauge.dimensions.contains { $0 == ("kind", kind) } } ?? true
+            }?.lastValue
+        }
+        try await testGracefulShutdown { trigger in
+            async let running: Void = Self.service(fixture.container, metrics).run()
+            try await Self.wait("a checkpoint") { last("strata.checkpoint.age") != nil }
+            #expect(last("strata.checkpoint.age").map { $0 < 3_600 } == true)
+            #expect(last("strata.store.size", "checkpoint").map { $0 > 100 } == true)
+            #expect(last("strata.descriptors").map { $0 > 3 } == true)
+            trigger.triggerGracefulShutdown()
+            try await running
+        }
+    }
+
     @Test func whatTwoServicesSeeIsCountedOnce() async throws {
         let (fixture, metrics) = (try ServiceFixture(), TestMetrics())
         let entity = fixture.entity

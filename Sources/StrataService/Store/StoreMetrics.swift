@@ -26,10 +26,11 @@ final class StoreMetrics: Sendable {
     init(_ factory: any MetricsFactory) { self.factory = factory }
 
     /// Ends the gauges of the stores.
-    func end() { withdraw(allBut: ["\(Self.cacheSize) []"]) }
+    func end() { withdraw(allBut: ["\(Self.cacheSize) []", "\(Self.descriptors) []"]) }
 
-    /// The process's, and so not taken away from others that publish it.
+    // The process's, and so not taken away from others that publish them.
     private static var cacheSize: String { "strata.cache.size" }
+    private static var descriptors: String { "strata.descriptors" }
 
     /// Publishes the present values, from one task at a time.
     func publish(_ coordinator: NSPersistentStoreCoordinator) {
@@ -41,6 +42,7 @@ final class StoreMetrics: Sendable {
             gauge(key, label, dimensions).record(value)
         }
         set(Self.cacheSize, StrataMemory.keptBytes, [])
+        if let count = openDescriptors { set(Self.descriptors, count, []) }
         for store in coordinator.persistentStores {
             guard let figures = store.figures else { continue }
             // Stores in several directories may have one name.
@@ -51,6 +53,10 @@ final class StoreMetrics: Sendable {
             }
             guard figures.isOnDisk else { continue }
             if let free = store.freeBytes { set("strata.disk.free", free, name) }
+            if let checkpoint = store.newestCheckpoint {
+                set("strata.store.size", checkpoint.bytes, name + [("kind", "checkpoint")])
+                set("strata.checkpoint.age", checkpoint.age, name)
+            }
             if let statistics = store.logOnDisk?.statistics {
                 let path = store.url?.path ?? ""
                 follow("strata.cache.hits", statistics.cacheHits, name, of: path)
