@@ -39,6 +39,15 @@ import Testing
         options.telemetry?.slowFetch = .zero
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         options.telemetry?.logger = logger
+        // An earlier run has left a checkpoint.
+        container.loadPersistentStores { _, _ in }
+        try await container.performBackgroundTask { context in
+            ServiceFixture.add(1, entity, context)
+            try context.save()
+        }
+        for store in container.persistentStoreCoordinator.persistentStores {
+            try container.persistentStoreCoordinator.remove(store)
+        }
         let store = StrataStore(container, options)
         let shipping = StrataShipping(
             ShippedStore(container, to: SimulatedObjectStore()), metrics: metrics,
@@ -57,7 +66,7 @@ import Testing
         tellWhatNeedsOthers(of: fixture.folder.appendingPathComponent("books").path, entity)
         let gauges = [
             "strata_history_consumer_lag{", "strata_store_size{", "strata_ship_lag ", "strata_ship_epoch 1\n",
-            "strata_disk_free{", "strata_cache_misses_total{",
+            "strata_disk_free{", "strata_cache_misses_total{", "strata_checkpoint_age{",
         ]
         for _ in 0..<1_000 {
             let text = metrics.text()
