@@ -19,7 +19,7 @@ enum DebugOutput {
         }
         if settings.kinds.isEmpty { return false }
         _ = EventHub.add(
-            EventListener(kinds: settings.kinds) { event in
+            EventListener(kinds: settings.kinds.union(.explanations)) { event in
                 // In one piece: other threads print, too.
                 StandardDescriptors.writeError(
                     DebugLines(level: settings.level).lines(of: event).map { "CoreData: \($0)\n" }.joined())

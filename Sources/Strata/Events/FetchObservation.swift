@@ -18,6 +18,7 @@ final class FetchObservation {
     init(_ context: NSManagedObjectContext, _ settings: FetchSettings, isCount: Bool = false) {
         self.context = context
         self.settings = settings
+        report.isEstimating = EventHub.wants(.explanations)
         self.isCount = isCount || settings.resultType.contains(.countResultType)
     }
 

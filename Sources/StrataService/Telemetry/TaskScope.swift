@@ -9,13 +9,14 @@ enum TaskScope {
         let logger = Logger.current
         let factory = MetricsSystem.factory
         let context = InstrumentationContext.current
-        let tracer = InstrumentationSystem.tracer
+        // Nil where nobody traces: bound, a tracer that does nothing would hide another kind of instrument.
+        let tracer: (any Tracer)? =
+            type(of: InstrumentationSystem.instrument) == NoOpInstrument.self ? nil : InstrumentationSystem.tracer
         return { body in
             withLogger(logger) { _ in
                 withMetricsFactory(factory) {
                     InstrumentationContext.$current.withValue(context) {
-                        // Bound, one that does nothing would hide another kind of instrument.
-                        if tracer is NoOpTracer { body() } else { withTracer(tracer) { body() } }
+                        if let tracer, !(tracer is NoOpTracer) { withTracer(tracer) { body() } } else { body() }
                     }
                 }
             }

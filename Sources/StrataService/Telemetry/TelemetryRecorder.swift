@@ -25,6 +25,15 @@ final class TelemetryRecorder: Sendable {
 
     private var logger: Logger { options.logger ?? Logger.current }
 
+    /// Nil where nobody traces. That is known from the instrument's type; to find a tracer among instruments takes
+    /// casts, which cost more than all the rest.
+    private var tracer: (any Tracer)? {
+        if let tracer = options.tracer { return tracer }
+        if type(of: InstrumentationSystem.instrument) == NoOpInstrument.self { return nil }
+        let tracer = InstrumentationSystem.tracer
+        return tracer is NoOpTracer ? nil : tracer
+    }
+
     func record(_ event: StrataEvent) {
         if let claim, !StoreClaims.telemetry.isTeller(claim, of: event.stores) { return }
         switch event {
@@ -141,8 +150,7 @@ final class TelemetryRecorder: Sendable {
             all = made
             return made
         }
-        let tracer = options.tracer ?? InstrumentationSystem.tracer
-        if !(tracer is NoOpTracer) { record(operation, added(), in: tracer) }
+        if let tracer { record(operation, added(), in: tracer) }
         guard isLogged else { return }
         let logger = logger
         guard logger.logLevel <= level else { return }

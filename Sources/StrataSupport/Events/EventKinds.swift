@@ -24,4 +24,6 @@ package struct EventKinds: OptionSet, Sendable {
     @inlinable package static var damage: EventKinds { EventKinds(rawValue: 1 << 12) }
     /// No event: blocks given to a context run with the task-local values of who has given them.
     @inlinable package static var taskLocals: EventKinds { EventKinds(rawValue: 1 << 13) }
+    /// No event: fetches come with all that ``FetchEvent/explanation`` says, some of which is counted for it alone.
+    @inlinable package static var explanations: EventKinds { EventKinds(rawValue: 1 << 14) }
 }

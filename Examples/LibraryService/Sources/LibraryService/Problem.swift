@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 import HTTPTypes
 import Hummingbird
+import NIOHTTP1
 import StrataService
 
 /// An error as a client gets it: a status, what is wrong, and with which property.
@@ -26,6 +27,8 @@ struct Problem: Error {
         case let error as StrataPoolError:
             // The description names who holds the contexts: for the log.
             self.init(.serviceUnavailable, error.code == .closed ? "the service shuts down" : "the service is busy")
+        // Who leaves in the middle of a request, or sends something else.
+        case is HTTPParserError: self.init(.badRequest, "is no whole request")
         case let error as HTTPError: self.init(error.status, error.body ?? error.status.reasonPhrase)
         case let error as CocoaError: self.init(cocoa: error)
         default: return nil

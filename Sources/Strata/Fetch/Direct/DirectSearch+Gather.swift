@@ -78,7 +78,7 @@ extension DirectSearch {
     private func record(
         _ range: OrderedRange, _ lead: DirectLead, _ index: OrderedIndex, _ report: ScanReport
     ) throws(StoreError) {
-        report.record(index: lead.name, estimated: try index.count(in: range))
+        report.record(index: lead.name, estimated: report.isEstimating ? try index.count(in: range) : 0)
     }
 
     /// The rows with one of several values behind the first elements.

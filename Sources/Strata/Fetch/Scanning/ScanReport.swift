@@ -12,6 +12,8 @@ final class ScanReport {
     /// Whether the plan itself said which one.
     var isDirect = false
     private(set) var rowsEstimated = 0
+    /// Whether that is to be counted where the search itself does not need it.
+    var isEstimating = true
 
     /// The relationships whose members were asked, and from which end.
     private(set) var semiJoins: [String] = []
