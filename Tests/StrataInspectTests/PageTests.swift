@@ -82,7 +82,7 @@ import Testing
         ("/objects?entity=Book&sort=pages.x", 400, ""),
         ("/objects?entity=Book&page=AAAA", 400, "page"), ("/objects?entity=Book&limit=0", 400, "limit is a number"),
         ("/objects?entity=Book&at=9999", 400, "no transaction 9999"),
-        ("/objects?entity=Book&at=yesterday", 400, "at is"),
+        ("/objects?entity=Book&at=yesterday", 400, "at is"), ("/?at=2999-01-01", 400, "has not come yet"),
         ("/objects?entity=Tag&of=Book/p1&by=nothing", 400, "no relationship nothing"),
         ("/object?id=Book/p99999", 404, ""), ("/object?id=Book", 404, "names no object"),
         ("/object?id=../../etc/passwd", 404, "names no object"),
@@ -213,6 +213,21 @@ import Testing
         #expect(!text.contains("desk"))
         let log = try EventStream(fixture, "/log.events")
         #expect(try await log.wait(for: "event: segments").contains("\"name\":\"Transactions a second\""))
+    }
+
+    /// The map stayed as it was until somebody saved.
+    @Test func theMapOfSegmentsMovesWithCompaction() async throws {
+        let fixture = try Self.library()
+        // Everything that is there is replaced once.
+        try fixture.save { context in
+            for book in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Book")) {
+                book.setValue("again", forKey: "title")
+            }
+        }
+        let log = try EventStream(fixture, "/log.events")
+        #expect(try await !log.wait(for: "event: segments").contains("{\"segment\":2,"))
+        try await fixture.coordinator.compact(fixture.coordinator.persistentStores[0])
+        while try await !log.wait(for: "event: segments").contains("{\"segment\":2,") {}
     }
 
     @Test func theServerEndsWithStreamsOpen() async throws {
