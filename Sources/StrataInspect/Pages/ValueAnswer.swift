@@ -7,6 +7,7 @@ import StrataBrowsing
 struct ValueAnswer {
     let inspector: Inspector
     let query: Query
+    let session: Session
 
     struct Value: Sendable {
         let bytes: Data
@@ -17,8 +18,7 @@ struct ValueAnswer {
     }
 
     func value() throws -> Value {
-        let point = try query.point("at")
-        return try inspector.read(at: point) { session, context in
+        try inspector.read(session) { context in
             let object = try ObjectLookup.object(try query.required("id"), session, context)
             let name = try query.required("name")
             guard let attribute = object.entity.attributesByName[name] else {

@@ -93,9 +93,13 @@ package struct InspectServer: Sendable {
         if let asset = Assets.find(query.path) {
             return Self.response(.ok, asset.contentType, Array(asset.text.utf8), isHead: isHead)
         }
+        let deadline = Deadline()
+        let session =
+            Self.timeful.contains(query.path)
+            ? try await inspector.session(at: try query.point("at"), deadline) : inspector.newest
         if query.path == "/value" {
             let value = try await inspector.run { [inspector] in
-                try ValueAnswer(inspector: inspector, query: query).value()
+                try ValueAnswer(inspector: inspector, query: query, session: session).value()
             }
             var response = Self.response(.ok, value.contentType, Array(value.bytes), isHead: isHead)
             if value.isAttachment { response.headers[.contentDisposition] = "attachment; filename=\"value\"" }
@@ -103,7 +107,7 @@ package struct InspectServer: Sendable {
             response.headers[.contentSecurityPolicy] = "default-src 'none'; sandbox"
             return response
         }
-        let content = try await inspector.run { [inspector] in try Self.content(query, inspector) }
+        let content = try await inspector.run { [inspector] in try Self.content(query, inspector, session, deadline) }
         switch query.format {
         case .html, .events:
             let page = PageFrame.page(content, query, store: inspector.url.lastPathComponent)
@@ -115,15 +119,21 @@ package struct InspectServer: Sendable {
         }
     }
 
-    private static func content(_ query: Query, _ inspector: Inspector) throws -> PageContent {
+    /// What is there for each point of the past.
+    private static let timeful: Set = ["/", "/objects", "/object", "/query", "/model", "/value"]
+
+    private static func content(
+        _ query: Query, _ inspector: Inspector, _ session: Session, _ deadline: Deadline
+    ) throws -> PageContent {
         switch query.path {
-        case "/": try EntitiesPage(inspector: inspector, query: query).content()
-        case "/objects": try ObjectsPage(inspector: inspector, query: query).content()
-        case "/object": try ObjectPage(inspector: inspector, query: query).content()
-        case "/query": try QueryPage(inspector: inspector, query: query).content()
-        case "/history": try HistoryPage(inspector: inspector, query: query).content()
+        case "/": try EntitiesPage(inspector: inspector, query: query, session: session, deadline: deadline).content()
+        case "/objects":
+            try ObjectsPage(inspector: inspector, query: query, session: session, deadline: deadline).content()
+        case "/object": try ObjectPage(inspector: inspector, query: query, session: session).content()
+        case "/query": try QueryPage(inspector: inspector, query: query, session: session, deadline: deadline).content()
+        case "/history": try HistoryPage(inspector: inspector, query: query, deadline: deadline).content()
         case "/changes": try ChangesPage(inspector: inspector, query: query).content()
-        case "/model": try ModelPage(inspector: inspector, query: query).content()
+        case "/model": try ModelPage(query: query, session: session).content()
         case "/log": try LogPage(inspector: inspector, query: query).content()
         case "/activity": ActivityPage(inspector: inspector, query: query).content()
         default: throw InspectError(.notFound, "there is no page \(CellMarkup.cut(query.path, 200))")
@@ -167,7 +177,7 @@ package struct InspectServer: Sendable {
             try await writer.write(ByteBuffer(string: "retry: 2000\n\n"))
             while !Task.isCancelled, !Task.isShuttingDownGracefully {
                 // A line that says nothing, so that a browser that has gone is noticed.
-                let news = try await inspector.run { try events.next() }
+                let news = try await inspector.runLive { try events.next() }
                 try await writer.write(ByteBuffer(string: news.isEmpty ? ":\n\n" : news))
                 try await Task.sleep(for: events.pause)
             }
