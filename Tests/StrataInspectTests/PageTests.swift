@@ -267,6 +267,10 @@ import Testing
         let texts = rows.compactMap { ($0[Stores.attributeName] as? String).map { Array($0.utf8) } }
         #expect(texts == Stores.texts.map { Array($0.utf8) })
         #expect(rows.compactMap { $0["number"] as? String }.contains("nan"))
+        // A text there, and no formula.
+        let table = try await fixture.get("/objects.csv?entity=\(entity)&limit=1000")
+        #expect(table.contains(",\"'=HYPERLINK(\"\"x\"\")\","))
+        #expect(!table.contains(",\"=HYPERLINK"))
         var paths = [
             "/", "/model", "/log", "/activity", "/history", "/changes?from=0", "/query", "/objects?entity=\(entity)",
             "/objects?entity=\(other)", "/objects?entity=\(entity)&sort=-number",
