@@ -148,4 +148,47 @@ import Testing
         }
         #expect(error?.status == .badRequest)
     }
+
+    /// The time was looked at only where something differed, and each page went through all pages before it.
+    @Test func changesEndInTimeAndGoOnWhereTheyStopped() async throws {
+        let fixture = try Self.library()
+        let inspector = try Inspector(fixture.store)
+        let long = Deadline(.seconds(600))
+        func page(_ skipped: Int, _ deadline: Deadline) async throws -> PageContent {
+            let query = try Query("/changes?from=0&to=1&entity=Author&limit=1&skip=\(skipped)")
+            let changes = try await inspector.changes(from: query.point("from"), to: query.point("to"), long)
+            return try ChangesPage(inspector: inspector, query: query, changes: changes, deadline: deadline).content()
+        }
+        let error = await #expect(throws: InspectError.self) { try await page(0, Deadline(.zero)) }
+        #expect(error?.status == .gatewayTimeout)
+        // An empty span has nothing to differ.
+        let query = try Query("/changes?from=5&to=5")
+        let nothing = try await inspector.changes(from: query.point("from"), to: query.point("to"), long)
+        #expect(throws: InspectError.self) {
+            try ChangesPage(inspector: inspector, query: query, changes: nothing, deadline: Deadline(.zero)).content()
+        }
+        var names: [String] = []
+        for skipped in 0..<4 {
+            let content = try await page(skipped, long)
+            names += content.records.filter { $0[3].plainText == "name" }.map { $0[5].plainText }
+            // The last has none after it.
+            #expect(inspector.changePlaces.count == (skipped < 3 ? 2 : 1))
+        }
+        #expect(Set(names) == ["Le Guin", "Lem", "Jansson", "Borges"])
+        #expect(names.count == 4)
+    }
+
+    @Test func valuesThatAreTooLargeAreRefused() async throws {
+        let fixture = try Self.library()
+        let inspector = try Inspector(fixture.store)
+        let query = try Query("/value?id=Author/p1&name=name")
+        let session = inspector.newest
+        var answer = ValueAnswer(inspector: inspector, query: query, session: session)
+        let size = try answer.value().bytes.count
+        answer.maximumByteCount = size
+        #expect(try answer.value().bytes.count == size)
+        answer.maximumByteCount = size - 1
+        let error = #expect(throws: InspectError.self) { try answer.value() }
+        #expect(error?.status == .contentTooLarge)
+    }
 }

@@ -7,7 +7,7 @@ struct ModelPage {
     let query: Query
     let session: Session
 
-    func content() throws -> PageContent {
+    func content() -> PageContent {
         let entities = session.model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
         var records: [[Cell]] = []
         for entity in entities {

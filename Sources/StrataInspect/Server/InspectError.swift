@@ -61,6 +61,8 @@ enum Limits {
     static let pastReads = 2
     /// Times whose transactions are looked for at a time.
     static let timeSearches = 4
+    /// Pages of changes from which others go on.
+    static let changePlaces = 8
 }
 
 /// When a request has to be done.

@@ -93,11 +93,8 @@ package struct InspectServer: Sendable {
         if let asset = Assets.find(query.path) {
             return Self.response(.ok, asset.contentType, Array(asset.text.utf8), isHead: isHead)
         }
-        let deadline = Deadline()
-        let session =
-            Self.timeful.contains(query.path)
-            ? try await inspector.session(at: try query.point("at"), deadline) : inspector.newest
         if query.path == "/value" {
+            let session = try await inspector.session(at: try query.point("at"), Deadline())
             let value = try await inspector.run { [inspector] in
                 try ValueAnswer(inspector: inspector, query: query, session: session).value()
             }
@@ -107,7 +104,7 @@ package struct InspectServer: Sendable {
             response.headers[.contentSecurityPolicy] = "default-src 'none'; sandbox"
             return response
         }
-        let content = try await inspector.run { [inspector] in try Self.content(query, inspector, session, deadline) }
+        let content = try await content(query)
         switch query.format {
         case .html, .events:
             let page = PageFrame.page(content, query, store: inspector.url.lastPathComponent)
@@ -119,23 +116,43 @@ package struct InspectServer: Sendable {
         }
     }
 
-    /// What is there for each point of the past.
-    private static let timeful: Set = ["/", "/objects", "/object", "/query", "/model", "/value"]
-
-    private static func content(
-        _ query: Query, _ inspector: Inspector, _ session: Session, _ deadline: Deadline
-    ) throws -> PageContent {
+    private func content(_ query: Query) async throws -> PageContent {
+        let deadline = Deadline()
+        let inspector = inspector
+        /// A page that is there for each point of the past. What takes long is waited for before it has its turn.
+        func page(_ content: @escaping @Sendable (Session) throws -> PageContent) async throws -> PageContent {
+            let session = try await inspector.session(at: try query.point("at"), deadline)
+            return try await inspector.run { try content(session) }
+        }
         switch query.path {
-        case "/": try EntitiesPage(inspector: inspector, query: query, session: session, deadline: deadline).content()
+        case "/":
+            return try await page {
+                try EntitiesPage(inspector: inspector, query: query, session: $0, deadline: deadline).content()
+            }
         case "/objects":
-            try ObjectsPage(inspector: inspector, query: query, session: session, deadline: deadline).content()
-        case "/object": try ObjectPage(inspector: inspector, query: query, session: session).content()
-        case "/query": try QueryPage(inspector: inspector, query: query, session: session, deadline: deadline).content()
-        case "/history": try HistoryPage(inspector: inspector, query: query, deadline: deadline).content()
-        case "/changes": try ChangesPage(inspector: inspector, query: query).content()
-        case "/model": try ModelPage(query: query, session: session).content()
-        case "/log": try LogPage(inspector: inspector, query: query).content()
-        case "/activity": ActivityPage(inspector: inspector, query: query).content()
+            return try await page {
+                try ObjectsPage(inspector: inspector, query: query, session: $0, deadline: deadline).content()
+            }
+        case "/object":
+            return try await page { try ObjectPage(inspector: inspector, query: query, session: $0).content() }
+        case "/query":
+            return try await page {
+                try QueryPage(inspector: inspector, query: query, session: $0, deadline: deadline).content()
+            }
+        case "/model": return try await page { ModelPage(query: query, session: $0).content() }
+        case "/history":
+            return try await inspector.run {
+                try HistoryPage(inspector: inspector, query: query, deadline: deadline).content()
+            }
+        case "/changes":
+            let changes = try await inspector.changes(from: query.point("from"), to: query.point("to"), deadline)
+            return try await inspector.run {
+                try ChangesPage(inspector: inspector, query: query, changes: changes, deadline: deadline).content()
+            }
+        case "/log":
+            let map = try await inspector.segmentMap(deadline)
+            return try await inspector.run { LogPage(inspector: inspector, map: map).content() }
+        case "/activity": return try await inspector.run { ActivityPage(inspector: inspector, query: query).content() }
         default: throw InspectError(.notFound, "there is no page \(CellMarkup.cut(query.path, 200))")
         }
     }

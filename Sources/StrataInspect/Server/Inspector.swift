@@ -21,6 +21,10 @@ package final class Inspector: Sendable {
     /// By the numbers of transactions: a time may mean another one later.
     private let past = PastPoints<Int64, Session>(kept: Limits.pastPoints, running: Limits.pastReads)
     private let times = PastPoints<Date, Int64>(kept: 0, running: Limits.timeSearches)
+    private let spans = PastPoints<TransactionSpan, ObjectDifferences>(
+        kept: Limits.pastPoints, running: Limits.pastReads)
+    private let maps = PastPoints<Int, SegmentMap>(kept: 0, running: 1)
+    let changePlaces = ChangePlaces()
     private let openPast: @Sendable (Session, Int64) throws -> Session
 
     /// Opens the store.
@@ -87,6 +91,33 @@ package final class Inspector: Sendable {
         guard let point else { return newest }
         let number = try await transaction(at: point, deadline)
         return try await past.value(number, in: deadline.left) { [newest, openPast] in try openPast(newest, number) }
+    }
+
+    /// What differs between two points; nil without a first one. Waits and throws as ``session(at:_:)``.
+    func changes(from: Point?, to: Point?, _ deadline: Deadline) async throws -> Changes? {
+        guard let from else { return nil }
+        let first = try await transaction(at: from, deadline)
+        let last: Int64
+        if let to {
+            last = try await transaction(at: to, deadline)
+        } else {
+            last = try await run { [newest] in newest.newestTransaction() }
+        }
+        let span = TransactionSpan(from: first, to: last)
+        let differences = try await spans.value(span, in: deadline.left) { [newest] in
+            // What another process has written since counts, too.
+            _ = newest.newestTransaction()
+            let coordinator = newest.coordinator
+            return try coordinator.diff(
+                from: coordinator.queryGeneration(atTransaction: span.from),
+                to: coordinator.queryGeneration(atTransaction: span.to))
+        }
+        return Changes(span: span, differences: differences)
+    }
+
+    /// What the segments hold. Waits and throws as ``session(at:_:)``: each is read whole once.
+    func segmentMap(_ deadline: Deadline) async throws -> SegmentMap {
+        try await maps.value(0, in: deadline.left) { [log] in try SegmentMap(log) }
     }
 
     /// The number of the last transaction that is seen at a point. Throws as ``session(at:_:)``.
