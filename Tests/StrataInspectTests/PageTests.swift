@@ -199,6 +199,38 @@ import Testing
         #expect(try await fixture.get("/log").text.contains("<svg class=\"segments\""))
     }
 
+    @Test func ofALargeModelThePageDrawsAPartAndListsAll() async throws {
+        let model = NSManagedObjectModel()
+        model.entities = (100..<230).map { number in
+            let entity = NSEntityDescription()
+            entity.name = "Entity\(number)"
+            entity.properties = [Stores.attribute("name", .stringAttributeType)]
+            return entity
+        }
+        let fixture = try InspectFixture(model)
+        try fixture.save { InspectFixture.insert("Entity100", ["name": "one"], $0) }
+        try fixture.serve()
+        let page = try await fixture.get("/model")
+        #expect(page.text.components(separatedBy: "<g class=\"entity").count == 121)
+        #expect(page.text.contains("10 more"))
+        #expect(try await fixture.get("/model.json").rows().count == 130)
+    }
+
+    @Test func soManyPagesAreLiveAndNotOneMore() async throws {
+        let fixture = try Self.library()
+        var streams: [EventStream] = []
+        for _ in 0..<16 {
+            let stream = try EventStream(fixture, "/history.events")
+            try await stream.wait(for: "retry:")
+            streams.append(stream)
+        }
+        let refused = try await fixture.get("/log.events")
+        #expect(refused.status == 503 && refused.text.contains("so many pages are live already"), "\(refused.text)")
+        // Who is live stays so.
+        try fixture.save(author: "web") { InspectFixture.insert("Tag", ["label": "new"], $0) }
+        for stream in streams { try await stream.wait(for: "event: transaction") }
+    }
+
     @Test func eventsComeAsTheyAreSaved() async throws {
         let fixture = try Self.library()
         let events = try EventStream(fixture, "/history.events?author=web")
