@@ -118,7 +118,7 @@ test-kit: bootstrap ## Test StrataService, for which the packages of servers are
 SCREENSHOTS ?=
 test-inspect: bootstrap ## Test the page of strata inspect, also in headless Chromium, which is installed if it is not there
 	$(call forget-plan,.build/debug.yaml)
-	@scripts/install-browser.sh
+	if scripts/install-browser.sh; then export STRATA_BROWSER_REQUIRED=1; fi; \
 	STRATA_TESTS=inspect $(if $(SCREENSHOTS),STRATA_SCREENSHOTS='$(abspath $(SCREENSHOTS))') scripts/timed.sh 'debug: StrataInspect' $(SWIFT) test $(DEBUG) $(TEST_FLAGS)
 
 # Its HTTP client is fetched and built for nobody else: see hasS3 in Package.swift.

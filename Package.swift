@@ -411,7 +411,7 @@ if inspectOnly {
         .testTarget(
             name: "StrataInspectTests",
             dependencies: [
-                "StrataInspect", "StrataService", "StrataCLI", "Strata", "CoreData",
+                "StrataInspect", "StrataBrowsing", "StrataService", "StrataCLI", "Strata", "CoreData",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             swiftSettings: settings))

@@ -24,9 +24,12 @@ package final class Session: Sendable {
         context = Self.makeContext(coordinator)
     }
 
-    /// The store that another session has open, as it was at a point of the past, by the model of then.
-    package init(_ newest: Session, at point: Point) throws {
-        coordinator = try newest.coordinator.past(point.generation(newest.coordinator), preparing: Self.simplify)
+    /// The store that another session has open, as it was after a transaction, by the model of then.
+    package init(_ newest: Session, atTransaction number: Int64) throws {
+        // What another process has written since counts, too.
+        _ = newest.newestTransaction()
+        let generation = try newest.coordinator.queryGeneration(atTransaction: number)
+        coordinator = try newest.coordinator.past(generation, preparing: Self.simplify)
         context = Self.makeContext(coordinator)
     }
 
@@ -61,6 +64,22 @@ extension Session {
     package func newestTransaction() -> Int64 {
         let store = coordinator.persistentStores[0]
         return coordinator.currentPersistentHistoryToken(fromStores: nil)?.transactionNumber(of: store) ?? 0
+    }
+
+    /// The number of the last transaction that a context shows; nil while it has read nothing.
+    package func transaction(of context: NSManagedObjectContext) -> Int64? {
+        context.queryGenerationToken?.transactionNumber(of: coordinator.persistentStores[0])
+    }
+
+    /// The number of the last transaction up to which none was committed after a time.
+    ///
+    /// - Throws: `CocoaError` 134070 when the store does not retain its history from there on; its error when it cannot
+    ///   be read.
+    package func transaction(at date: Date) throws -> Int64 {
+        // What another process has written since counts, too.
+        let newest = newestTransaction()
+        return try coordinator.queryGeneration(at: date).transactionNumber(of: coordinator.persistentStores[0])
+            ?? newest
     }
 
     /// The token after a transaction of the store.

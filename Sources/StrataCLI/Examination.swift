@@ -158,18 +158,14 @@ final class Examination {
                     remedy: "for a service of many threads set it to 4: memory stays lower after a load")
             }
         }
-        guard let limit = Self.memoryLimit, limit < StrataMemory.budgetBytes * 2 else { return }
+        // What a program has set is not known here; all on a machine begin with the same.
+        let limit = ControlGroup.memoryLimit(of: process.map { "\($0.number)" } ?? "self")
+        guard let limit, limit < StrataMemory.budgetBytes * 2 else { return }
         add(
-            "memory", .problem,
-            "this container may use \(ByteSize.text(limit)), of which caches take "
-                + ByteSize.text(StrataMemory.budgetBytes),
+            "memory", .note,
+            "the control group\(whose) may use \(ByteSize.text(limit)), and caches take up to "
+                + "\(ByteSize.text(StrataMemory.budgetBytes)) unless the program has said otherwise",
             remedy: "set StrataMemory.budgetBytes to a quarter of the limit before stores are opened")
-    }
-
-    /// Of the control group that this process is in.
-    private static var memoryLimit: Int? {
-        (try? String(contentsOfFile: "/sys/fs/cgroup/memory.max", encoding: .utf8))
-            .flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
     }
 
     // MARK: Lock and leftovers

@@ -28,6 +28,7 @@ struct Export: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        try text.validate(with: form)
         if history, form != .coreData { throw ValidationError("--history goes with --core-data only.") }
     }
 

@@ -35,6 +35,16 @@ struct Import: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        try text.validate(with: form)
+        if !text.entity.isEmpty {
+            // What is in the text says which entity it is of, but for one file of CSV.
+            var isDirectory: ObjCBool = false
+            _ = FileManager.default.fileExists(atPath: source, isDirectory: &isDirectory)
+            guard form == .csv, text.entity.count == 1, !isDirectory.boolValue else {
+                throw ValidationError("--entity names the one entity of a file of CSV when something is imported.")
+            }
+        }
+        if partial, form != .coreData { throw ValidationError("--partial goes with --core-data only.") }
         if dangling, form == .coreData { throw ValidationError("--dangling goes with --jsonl and --csv only.") }
     }
 

@@ -11,7 +11,7 @@ struct Stats: ParsableCommand {
         abstract: "Print what each entity and property takes, and what wrote the log.",
         discussion: """
             Reads the whole store; `info` prints what can be told quickly. Blocks of which only some rows are live \
-            count by the share that is. CSV has the properties only, NDJSON a line for each property.
+            count by the share that is. Of a program with StrataService, what it last told of its cache comes along. CSV has the properties only, NDJSON a line for each property.
             """)
 
     @OptionGroup var argument: StoreArgument
@@ -24,7 +24,8 @@ struct Stats: ParsableCommand {
             defer { bar.finish() }
             let layouts = try StoreReader(argument.url).layouts
             let statistics = StoreStatistics(
-                try log.entityStatistics { bar.update($0, of: $1) }, layouts, try log.writtenBytes())
+                try log.entityStatistics { bar.update($0, of: $1) }, layouts, try log.writtenBytes(),
+                ProgramCache.read(besideStoreAt: argument.url))
             bar.finish()
             switch output.format {
             case .table: printTables(statistics)
@@ -70,7 +71,10 @@ private struct StoreStatistics {
     private(set) var properties: [[Cell]] = []
     private(set) var segments: [[Cell]] = []
 
-    init(_ statistics: [EntityStatistics], _ layouts: RowLayouts, _ written: [WrittenBytes]) {
+    /// - Parameter cache: nil where no program has told of it.
+    init(
+        _ statistics: [EntityStatistics], _ layouts: RowLayouts, _ written: [WrittenBytes], _ cache: ProgramCache?
+    ) {
         let total = statistics.reduce(0) { $0 + $1.storedByteCount }
         var (size, stored) = (0, 0)
         for part in statistics.sorted(by: { $0.storedByteCount > $1.storedByteCount }) where part.rowCount > 0 {
@@ -108,6 +112,7 @@ private struct StoreStatistics {
             ("write amplification", Self.ratio(saved + moved, saved)),
             ("space amplification", Self.ratio(saved + moved, total)),
         ]
+        values += cache?.figures ?? []
     }
 
     /// The names of an entity and of its slots; of the rows of links, which no entity has, those of a relationship.

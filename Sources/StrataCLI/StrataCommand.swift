@@ -17,7 +17,7 @@ struct StrataCommand: AsyncParsableCommand {
         abstract: "Look into a Strata store.",
         discussion: """
             A store is a directory. Everything only reads, also beside a program that has the store open; but \
-            `compact` needs the store for itself, and `backup`, `restore`, `verify --salvage` and `import` write \
+            `compact` writes it, or asks who has it open for writing, and `backup`, `restore`, `verify --salvage` and `import` write \
             another one. `bench` makes one of its own and removes it. `ship` and `backup --to` keep a file STORE.strata-ship beside the store.
 
             Points of the past (--at, --after) are transaction numbers, or times such as 2026-05-01, \

@@ -17,7 +17,10 @@ enum TransferForm: String, EnumerableFlag {
 
 /// What is said of text forms.
 struct TextOptions: ParsableArguments {
-    @Option(help: "With --jsonl and --csv: the entities; all if none is named.", completion: NameCompletion.entities)
+    @Option(
+        help:
+            "With --jsonl and --csv: the entities that are written; all if none is named. Of a file of CSV, whose it is.",
+        completion: NameCompletion.entities)
     var entity: [String] = []
     @Option(
         help: ArgumentHelp(
@@ -29,6 +32,11 @@ struct TextOptions: ParsableArguments {
         for key in key where key.split(separator: ".").count != 2 {
             throw ValidationError("--key has the form Entity.attribute, not \(key).")
         }
+    }
+
+    func validate(with form: TransferForm) throws {
+        guard form == .coreData, !entity.isEmpty || !key.isEmpty else { return }
+        throw ValidationError("--entity and --key go with --jsonl and --csv only.")
     }
 
     var transfer: TextTransfer {

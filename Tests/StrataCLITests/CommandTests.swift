@@ -150,12 +150,14 @@ import Testing
             request.predicate = NSPredicate(format: "name == 'Dan'")
             for object in try context.fetch(request) { context.delete(object) }
         }
-        let locked = try fixture.run("compact")
+        let locked = try fixture.run("compact", "--wait", "0")
         #expect(locked.code == 1 && locked.messages.contains("process \(getpid()) ("), "\(locked.messages)")
         #expect(locked.messages.contains("compact(_:progress:)"))
         fixture.close()
-        let result = try fixture.run("compact", "--format", "json")
+        let result = try fixture.run(
+            "compact", ["--format", "json"], environment: ["STRATA_PROGRESS_SECONDS": "0"])
         #expect(result.code == 0, "\(result.messages)")
+        #expect(result.messages.contains("compacting"), "\(result.messages)")
         let report = try #require(result.json as? [String: Int])
         #expect(report["segments"] ?? 0 > 0)
         #expect(report["freedBytes"] ?? 0 > report["writtenBytes"] ?? 0)

@@ -5,6 +5,8 @@ import StrataLog
 import SystemPackage
 import Testing
 
+@testable import StrataCLI
+
 /// `strata doctor`: each finding is one that was caused.
 @Suite(.serialized) struct DoctorCommandTests {
     private func filled() throws -> CommandFixture {
@@ -106,6 +108,47 @@ import Testing
         let result = CommandResult(code: 1, output: output, messages: "")
         #expect(findings(result, "descriptors", "problem").count == 1, "\(output)")
         #expect(findings(result, "file size", "problem").count == 1, "\(output)")
+    }
+
+    /// The limit was that of the command's own group, in version 2 alone, and of the group itself alone.
+    @Test func theLimitOfMemoryIsThatOfTheProcess() throws {
+        let fixture = try CommandFixture()
+        let root = fixture.directory.path
+        func write(_ path: String, _ text: String) throws {
+            let url = URL(fileURLWithPath: root + path)
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try text.write(to: url, atomically: true, encoding: .utf8)
+        }
+        try write("/proc/7/cgroup", "0::/service/web\n")
+        try write("/sys/fs/cgroup/service/web/memory.max", "max\n")
+        #expect(ControlGroup.memoryLimit(of: "7", root: root) == nil)
+        try write("/sys/fs/cgroup/service/memory.max", "1048576\n")
+        #expect(ControlGroup.memoryLimit(of: "7", root: root) == 1_048_576)
+        try write("/sys/fs/cgroup/service/web/memory.max", "524288\n")
+        #expect(ControlGroup.memoryLimit(of: "7", root: root) == 524_288)
+        // Another process has another group; in a container it is the root.
+        try write("/proc/8/cgroup", "0::/\n")
+        #expect(ControlGroup.memoryLimit(of: "8", root: root) == nil)
+        try write("/sys/fs/cgroup/memory.max", "2097152\n")
+        #expect(ControlGroup.memoryLimit(of: "8", root: root) == 2_097_152)
+        #expect(ControlGroup.memoryLimit(of: "10", root: root) == nil)
+    }
+
+    @Test func limitsOfMemoryOfTheFirstVersionCount() throws {
+        let fixture = try CommandFixture()
+        let root = fixture.directory.path
+        func write(_ path: String, _ text: String) throws {
+            let url = URL(fileURLWithPath: root + path)
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try text.write(to: url, atomically: true, encoding: .utf8)
+        }
+        try write("/proc/7/cgroup", "9:cpu,cpuacct:/a\n5:memory:/docker/1\n1:name=systemd:/b\n")
+        try write("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n")
+        #expect(ControlGroup.memoryLimit(of: "7", root: root) == nil)
+        try write("/sys/fs/cgroup/memory/docker/1/memory.limit_in_bytes", "4096\n")
+        #expect(ControlGroup.memoryLimit(of: "7", root: root) == 4_096)
     }
 
     @Test func aClockBehindTheStoreIsFound() throws {

@@ -51,6 +51,31 @@ import Testing
         #expect(try #require(later["withKeysAndHeaders"] as? Int) < stored / 4)
     }
 
+    @Test func theCacheIsThatOfTheProgramThatTells() throws {
+        let fixture = try CommandFixture()
+        try fixture.fill()
+        let file = fixture.directory.appendingPathComponent("store.strata-status")
+        func stats() throws -> [String: Any] {
+            let result = try fixture.run("stats", "-f", "json")
+            #expect(result.code == 0, "\(result.messages)")
+            return try #require(result.json as? [String: Any])
+        }
+        #expect(try stats()["cache"] == nil)
+        let counters = "\"cacheHits\":3,\"cacheMisses\":1"
+        let status = "\"process\":7,\"program\":\"web\\u001B[31m\",\"time\":0,\"cacheBytes\":4096"
+        try "{\"version\":1,\(status),\"counters\":{\(counters)}}".write(to: file, atomically: true, encoding: .utf8)
+        let told = try stats()
+        #expect(told["cache"] as? Int == 4_096 && told["cacheHitsInPercent"] as? Double == 75, "\(told)")
+        let table = try fixture.run("stats")
+        #expect(table.output.contains("cache: 4.1 kB\ncache hits in percent: 75.0\n"), "\(table.output)")
+        #expect(table.output.contains("process 7, at 1970-01-01T00:00:00.000Z"))
+        #expect(!table.output.contains("\u{1B}"))
+        for text in ["", "{", "{\"version\":2,\(status),\"counters\":{\(counters)}}"] {
+            try text.write(to: file, atomically: true, encoding: .utf8)
+            #expect(try stats()["cache"] == nil)
+        }
+    }
+
     @Test func compactionIsToldFromSaves() throws {
         let fixture = try CommandFixture()
         try fixture.save { context in

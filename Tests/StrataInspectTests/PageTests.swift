@@ -82,7 +82,7 @@ import Testing
         ("/objects?entity=Book&sort=pages.x", 400, ""),
         ("/objects?entity=Book&page=AAAA", 400, "page"), ("/objects?entity=Book&limit=0", 400, "limit is a number"),
         ("/objects?entity=Book&at=9999", 400, "no transaction 9999"),
-        ("/objects?entity=Book&at=yesterday", 400, "at is"),
+        ("/objects?entity=Book&at=yesterday", 400, "at is"), ("/?at=2999-01-01", 400, "has not come yet"),
         ("/objects?entity=Tag&of=Book/p1&by=nothing", 400, "no relationship nothing"),
         ("/object?id=Book/p99999", 404, ""), ("/object?id=Book", 404, "names no object"),
         ("/object?id=../../etc/passwd", 404, "names no object"),
@@ -199,6 +199,38 @@ import Testing
         #expect(try await fixture.get("/log").text.contains("<svg class=\"segments\""))
     }
 
+    @Test func ofALargeModelThePageDrawsAPartAndListsAll() async throws {
+        let model = NSManagedObjectModel()
+        model.entities = (100..<230).map { number in
+            let entity = NSEntityDescription()
+            entity.name = "Entity\(number)"
+            entity.properties = [Stores.attribute("name", .stringAttributeType)]
+            return entity
+        }
+        let fixture = try InspectFixture(model)
+        try fixture.save { InspectFixture.insert("Entity100", ["name": "one"], $0) }
+        try fixture.serve()
+        let page = try await fixture.get("/model")
+        #expect(page.text.components(separatedBy: "<g class=\"entity").count == 121)
+        #expect(page.text.contains("10 more"))
+        #expect(try await fixture.get("/model.json").rows().count == 130)
+    }
+
+    @Test func soManyPagesAreLiveAndNotOneMore() async throws {
+        let fixture = try Self.library()
+        var streams: [EventStream] = []
+        for _ in 0..<16 {
+            let stream = try EventStream(fixture, "/history.events")
+            try await stream.wait(for: "retry:")
+            streams.append(stream)
+        }
+        let refused = try await fixture.get("/log.events")
+        #expect(refused.status == 503 && refused.text.contains("so many pages are live already"), "\(refused.text)")
+        // Who is live stays so.
+        try fixture.save(author: "web") { InspectFixture.insert("Tag", ["label": "new"], $0) }
+        for stream in streams { try await stream.wait(for: "event: transaction") }
+    }
+
     @Test func eventsComeAsTheyAreSaved() async throws {
         let fixture = try Self.library()
         let events = try EventStream(fixture, "/history.events?author=web")
@@ -213,6 +245,21 @@ import Testing
         #expect(!text.contains("desk"))
         let log = try EventStream(fixture, "/log.events")
         #expect(try await log.wait(for: "event: segments").contains("\"name\":\"Transactions a second\""))
+    }
+
+    /// The map stayed as it was until somebody saved.
+    @Test func theMapOfSegmentsMovesWithCompaction() async throws {
+        let fixture = try Self.library()
+        // Everything that is there is replaced once.
+        try fixture.save { context in
+            for book in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Book")) {
+                book.setValue("again", forKey: "title")
+            }
+        }
+        let log = try EventStream(fixture, "/log.events")
+        #expect(try await !log.wait(for: "event: segments").contains("{\"segment\":2,"))
+        try await fixture.coordinator.compact(fixture.coordinator.persistentStores[0])
+        while try await !log.wait(for: "event: segments").contains("{\"segment\":2,") {}
     }
 
     @Test func theServerEndsWithStreamsOpen() async throws {
@@ -252,6 +299,10 @@ import Testing
         let texts = rows.compactMap { ($0[Stores.attributeName] as? String).map { Array($0.utf8) } }
         #expect(texts == Stores.texts.map { Array($0.utf8) })
         #expect(rows.compactMap { $0["number"] as? String }.contains("nan"))
+        // A text there, and no formula.
+        let table = try await fixture.get("/objects.csv?entity=\(entity)&limit=1000")
+        #expect(table.contains(",\"'=HYPERLINK(\"\"x\"\")\","))
+        #expect(!table.contains(",\"=HYPERLINK"))
         var paths = [
             "/", "/model", "/log", "/activity", "/history", "/changes?from=0", "/query", "/objects?entity=\(entity)",
             "/objects?entity=\(other)", "/objects?entity=\(entity)&sort=-number",

@@ -7,22 +7,22 @@ import StrataModelFile
 struct ChangesPage {
     let inspector: Inspector
     let query: Query
+    /// Nil as long as nobody has said between what.
+    let changes: Changes?
+    let deadline: Deadline
 
     private static let columns = ["change", "entity", "uri", "property", "before", "after"]
 
-    /// Ends going through the differences.
-    private struct Enough: Error {}
-
     func content() throws -> PageContent {
         let names = inspector.newest.model.entities.compactMap(\.name).sorted()
-        guard let from = try query.point("from") else {
+        guard let changes else {
             return PageContent(
                 title: "Changes",
                 body: "\(form(names))<p class=\"note\">Say from which point, a transaction's number or a time. </p>",
                 columns: Self.columns, records: [])
         }
         let skipped = try query.number("skip") ?? 0
-        let (records, isMore) = try differences(from, try query.point("to"), skipping: skipped, try query.limit())
+        let (records, isMore) = try page(changes, skipping: skipped, try query.limit())
         let objects = Set(records.map { $0[2].plainText }).count
         let next = isMore ? query.link(setting: ["skip": "\(skipped + Int64(try query.limit()))"]) : nil
         let more: Markup = next.map { "<p class=\"pages\"><a rel=\"next\" href=\"\($0)\">Next</a></p>" } ?? ""
@@ -34,31 +34,49 @@ struct ChangesPage {
             columns: Self.columns, records: records, fields: [("isMore", isMore ? "true" : "false")])
     }
 
-    private func differences(
-        _ from: Point, _ to: Point?, skipping: Int64, _ limit: Int
+    private func page(
+        _ changes: Changes, skipping: Int64, _ limit: Int
     ) throws -> (records: [[Cell]], isMore: Bool) {
-        let session = inspector.newest
-        let wanted = try query["entity"].map { try session.entity($0) }
-        let coordinator = session.coordinator
-        let (before, after) = (try from.generation(coordinator), try to?.generation(coordinator) ?? .current)
-        let deadline = Deadline()
-        var records: [[Cell]] = []
-        var number: Int64 = 0
-        var taken = 0
-        do {
-            try coordinator.diff(from: before, to: after).forEach { difference in
-                try deadline.check()
-                if let wanted, !difference.objectID.entity.isKindOf(entity: wanted) { return }
-                number += 1
-                if number <= skipping { return }
-                if taken == limit { throw Enough() }
-                taken += 1
-                records += Self.records(difference)
-            }
-        } catch is Enough {
-            return (records, true)
+        let entity = try query["entity"].map { try inspector.newest.entity($0) }
+        func key(_ skipped: Int64) -> ChangePlace.Key {
+            ChangePlace.Key(span: changes.span, entity: entity?.name, skipped: skipped, limit: limit)
         }
-        return (records, false)
+        let places = inspector.changePlaces
+        var place = places.take(key(skipping)) ?? ChangePlace(iterator: changes.differences.makeAsyncIterator())
+        do {
+            while place.passed < skipping {
+                guard try next(&place, entity) != nil else { return ([], false) }
+            }
+            while place.taken < limit {
+                guard let difference = try next(&place, entity) else { return (place.records, false) }
+                place.taken += 1
+                place.records += Self.records(difference)
+            }
+        } catch is CancellationError {
+            // Asked again, the page goes on there.
+            places.put(key(skipping), place)
+            throw Deadline.error
+        }
+        let records = place.records
+        (place.records, place.taken) = ([], 0)
+        let following = place
+        // Where there is no time to look, the next page tells.
+        var isMore = true
+        do { isMore = try next(&place, entity) != nil } catch is CancellationError {}
+        if isMore { places.put(key(skipping + Int64(limit)), following) }
+        return (records, isMore)
+    }
+
+    /// The next difference of an object of the entity.
+    ///
+    /// - Throws: `CancellationError` when the time is over; what reading throws.
+    private func next(_ place: inout ChangePlace, _ entity: NSEntityDescription?) throws -> ObjectDifference? {
+        while let difference = try place.iterator.nextDifference(while: { !deadline.isOver }) {
+            if let entity, !difference.objectID.entity.isKindOf(entity: entity) { continue }
+            place.passed += 1
+            return difference
+        }
+        return nil
     }
 
     private static func records(_ difference: ObjectDifference) -> [[Cell]] {

@@ -7,10 +7,12 @@ import StrataModelFile
 struct EntitiesPage {
     let inspector: Inspector
     let query: Query
+    let session: Session
+    let deadline: Deadline
 
     func content() throws -> PageContent {
-        let point = try query.point("at")
-        return try inspector.read(at: point) { session, context in
+        let isPast = query["at"] != nil
+        return try inspector.read(session) { context in
             let survey = inspector.sizes.current()
             let entities = session.model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
             var records: [[Cell]] = []
@@ -19,7 +21,7 @@ struct EntitiesPage {
                 let name = entity.name ?? ""
                 let count = entity.isAbstract ? 0 : try count(name, context)
                 total += count
-                let size = point == nil ? survey.sizes?.byteCounts[name] : nil
+                let size = !isPast ? survey.sizes?.byteCounts[name] : nil
                 records.append([
                     .text(name), .count(count), size.map { .bytes($0) } ?? .absent,
                     entity.superentity?.name.map { .text($0) } ?? .absent, .count(entity.attributesByName.count),
@@ -28,7 +30,7 @@ struct EntitiesPage {
             }
             let columns = ["entity", "objects", "stored", "parent", "attributes", "relationships"]
             return PageContent(
-                title: "Entities", body: body(records, columns, total, survey, isPast: point != nil),
+                title: "Entities", body: body(records, columns, total, survey, isPast: isPast),
                 columns: columns, records: records,
                 fields: [
                     ("objects", "\(total)"), ("transaction", "\(session.newestTransaction())"),
@@ -41,7 +43,7 @@ struct EntitiesPage {
     private func count(_ entity: String, _ context: NSManagedObjectContext) throws -> Int {
         let request = NSFetchRequest<NSManagedObject>(entityName: entity)
         request.includesSubentities = false
-        request.timeLimit = .seconds(Limits.seconds)
+        request.timeLimit = deadline.left
         return try context.count(for: request)
     }
 

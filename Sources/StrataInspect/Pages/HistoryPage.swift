@@ -8,6 +8,7 @@ import StrataModelFile
 struct HistoryPage {
     let inspector: Inspector
     let query: Query
+    let deadline: Deadline
 
     static let columns = [
         "transaction", "time", "author", "context", "process", "inserted", "updated", "deleted", "entities",
@@ -17,7 +18,7 @@ struct HistoryPage {
         let search = try HistorySearch(inspector, author: query["author"], entity: query["entity"])
         let newest = inspector.newestTransaction()
         let before = try query.number("before").map { min($0, newest + 1) } ?? newest + 1
-        let (found, earlier) = try search.transactions(before: before, wanted: try query.limit(), Deadline())
+        let (found, earlier) = try search.transactions(before: before, wanted: try query.limit(), deadline)
         let names = inspector.newest.model.entities.compactMap(\.name).sorted()
         let older = earlier.map { query.link(setting: ["before": "\($0)"]) }
         let isNewest = before > newest

@@ -7,12 +7,11 @@ import StrataModelFile
 /// The log: what its segments hold, and how it grows.
 struct LogPage {
     let inspector: Inspector
-    let query: Query
+    let map: SegmentMap
 
     private static let columns = ["segment", "bytes", "live", "history", "dead", "pinned"]
 
-    func content() throws -> PageContent {
-        let map = try SegmentMap(inspector.log)
+    func content() -> PageContent {
         let records = map.segments.map { segment -> [Cell] in
             [
                 .count(Int(segment.segment)), .bytes(segment.byteCount), .bytes(segment.liveByteCount),
@@ -40,7 +39,7 @@ struct LogPage {
 }
 
 /// The segments of a log as a drawing: a row for each, as long as its file.
-struct SegmentMap {
+struct SegmentMap: Sendable {
     let segments: [SegmentStatistics]
 
     /// - Throws: `.io` or `.corruption` of segments that cannot be read.

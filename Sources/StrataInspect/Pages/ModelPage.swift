@@ -4,12 +4,10 @@ import StrataModelFile
 
 /// The model: a drawing of its entities, and for completion their names.
 struct ModelPage {
-    let inspector: Inspector
     let query: Query
+    let session: Session
 
-    func content() throws -> PageContent {
-        let point = try query.point("at")
-        let session = try inspector.session(at: point)
+    func content() -> PageContent {
         let entities = session.model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
         var records: [[Cell]] = []
         for entity in entities {

@@ -7,10 +7,10 @@ import StrataModelFile
 struct ObjectPage {
     let inspector: Inspector
     let query: Query
+    let session: Session
 
     func content() throws -> PageContent {
-        let point = try query.point("at")
-        return try inspector.read(at: point) { session, context in
+        try inspector.read(session) { context in
             let object = try ObjectLookup.object(try query.required("id"), session, context)
             return content(object)
         }

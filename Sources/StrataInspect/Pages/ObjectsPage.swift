@@ -9,19 +9,17 @@ import StrataService
 struct ObjectsPage {
     let inspector: Inspector
     let query: Query
+    let session: Session
+    let deadline: Deadline
 
-    func content() throws -> PageContent {
-        let point = try query.point("at")
-        return try inspector.read(at: point) { session, context in try content(session, context) }
-    }
+    func content() throws -> PageContent { try inspector.read(session, content) }
 
-    private func content(_ session: Session, _ context: NSManagedObjectContext) throws -> PageContent {
+    private func content(_ context: NSManagedObjectContext) throws -> PageContent {
         let entity = try session.entity(try query.required("entity"))
         let name = entity.name ?? ""
-        let deadline = Deadline()
         let request = NSFetchRequest<NSManagedObject>(entityName: name)
         request.timeLimit = deadline.left
-        request.predicate = try predicate(entity, session, context)
+        request.predicate = try predicate(entity, context)
         let sorts = try Self.sorts(query["sort"], entity)
         request.sortDescriptors = sorts.map { NSSortDescriptor(key: $0.key, ascending: $0.isAscending) }
         let cursor = try query["page"].map { text in
@@ -33,7 +31,7 @@ struct ObjectsPage {
         let page = try context.page(request, limit: query.limit(), at: cursor)
         let columns = EntityColumns(entity)
         let records = page.elements.map { [Cell($0.objectID)] + columns.cells($0) }
-        let count = try count(request, session, context)
+        let count = try count(request, context)
         let (next, previous) = (page.next?.description, page.previous?.description)
         return PageContent(
             title: name,
@@ -48,13 +46,14 @@ struct ObjectsPage {
 
     /// Of all results, in so far as that is known in a moment.
     private func count(
-        _ request: NSFetchRequest<NSManagedObject>, _ session: Session, _ context: NSManagedObjectContext
+        _ request: NSFetchRequest<NSManagedObject>, _ context: NSManagedObjectContext
     ) throws -> Int? {
         let counted = NSFetchRequest<NSManagedObject>(entityName: request.entityName ?? "")
         counted.predicate = request.predicate
         counted.timeLimit = Limits.countTime
         let parts = [
-            query["at"] ?? "\(session.newestTransaction())", counted.entityName ?? "", query["where"] ?? "",
+            "\(session.transaction(of: context) ?? session.newestTransaction())", counted.entityName ?? "",
+            query["where"] ?? "",
             query["of"] ?? "", query["by"] ?? "",
         ]
         return try inspector.counts.count(parts.map(QuotedText.of).joined()) { try context.count(for: counted) }
@@ -63,7 +62,7 @@ struct ObjectsPage {
     // MARK: What is asked for
 
     private func predicate(
-        _ entity: NSEntityDescription, _ session: Session, _ context: NSManagedObjectContext
+        _ entity: NSEntityDescription, _ context: NSManagedObjectContext
     ) throws -> NSPredicate? {
         var parts: [NSPredicate] = []
         if let text = query["where"] { parts.append(try NSPredicate.parse(text)) }

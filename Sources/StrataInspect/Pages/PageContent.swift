@@ -30,14 +30,30 @@ struct PageContent: Sendable {
         "{\(zip(columns, record).map { "\(QuotedText.of($0)):\($1.json)" }.joined(separator: ","))}"
     }
 
+    /// A browser gives it to a spreadsheet. What that would take for a formula has an apostrophe in front, with which it
+    /// is a text there.
+    ///
     /// - Throws: as ``json()``.
     func csv() throws -> String {
-        var text = columns.map { CSVText.field($0) }.joined(separator: ",") + "\r\n"
+        var text = columns.map { CSVText.field(Self.withoutFormula($0)) }.joined(separator: ",") + "\r\n"
         for record in records {
-            text += record.map(\.csv).joined(separator: ",") + "\r\n"
+            text += record.map(Self.csv).joined(separator: ",") + "\r\n"
             try Self.check(text)
         }
         return text
+    }
+
+    private static func csv(_ cell: Cell) -> String {
+        switch cell {
+        case .text(let text): Cell.text(withoutFormula(text)).csv
+        case .data, .list: Cell.text(withoutFormula(cell.plainText)).csv
+        default: cell.csv
+        }
+    }
+
+    private static func withoutFormula(_ text: String) -> String {
+        guard let first = text.unicodeScalars.first, "=+-@\t\r\n".unicodeScalars.contains(first) else { return text }
+        return "'" + text
     }
 
     private static func check(_ text: String) throws {

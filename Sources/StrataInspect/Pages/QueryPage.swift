@@ -8,6 +8,8 @@ import StrataModelFile
 struct QueryPage {
     let inspector: Inspector
     let query: Query
+    let session: Session
+    let deadline: Deadline
 
     /// What a request gave.
     private struct Results {
@@ -17,8 +19,7 @@ struct QueryPage {
     }
 
     func content() throws -> PageContent {
-        let point = try query.point("at")
-        return try inspector.read(at: point) { session, context in
+        try inspector.read(session) { context in
             let names = session.model.entities.compactMap(\.name).sorted()
             guard let name = query["entity"] else {
                 return PageContent(title: "Query", body: form(names, nil), columns: [], records: [])
@@ -34,7 +35,6 @@ struct QueryPage {
     // MARK: Asking
 
     private func results(_ entity: NSEntityDescription, _ context: NSManagedObjectContext) throws -> Results {
-        let deadline = Deadline()
         let request = NSFetchRequest<any NSFetchRequestResult>(entityName: entity.name ?? "")
         request.predicate = try query["where"].map { try NSPredicate.parse($0) }
         request.fetchLimit = try query.limit()

@@ -7,6 +7,9 @@ import StrataBrowsing
 struct ValueAnswer {
     let inspector: Inspector
     let query: Query
+    let session: Session
+    /// Larger ones would stop a browser.
+    var maximumByteCount = Limits.answerBytes
 
     struct Value: Sendable {
         let bytes: Data
@@ -17,8 +20,7 @@ struct ValueAnswer {
     }
 
     func value() throws -> Value {
-        let point = try query.point("at")
-        return try inspector.read(at: point) { session, context in
+        try inspector.read(session) { context in
             let object = try ObjectLookup.object(try query.required("id"), session, context)
             let name = try query.required("name")
             guard let attribute = object.entity.attributesByName[name] else {
@@ -27,13 +29,23 @@ struct ValueAnswer {
             }
             switch object.value(forKey: name) {
             case let data as Data:
+                try check(data.count)
                 let type = Self.imageType(data)
                 return Value(
                     bytes: data, contentType: type ?? "application/octet-stream", isAttachment: type == nil)
             case let value:
                 let text = Cell(value, attribute).plainText
+                try check(text.utf8.count)
                 return Value(bytes: Data(text.utf8), contentType: "text/plain; charset=utf-8", isAttachment: false)
             }
+        }
+    }
+
+    private func check(_ byteCount: Int) throws {
+        guard byteCount <= maximumByteCount else {
+            throw InspectError(
+                .contentTooLarge,
+                "the value has \(byteCount) bytes, more than \(maximumByteCount): strata get prints it whole")
         }
     }
 

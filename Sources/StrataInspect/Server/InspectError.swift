@@ -54,14 +54,22 @@ enum Limits {
     static let concurrentReads = 4
     static let waitingReads = 64
     static let streams = 16
+    /// Of those that read the store at a time.
+    static let concurrentLiveReads = 2
     /// Points of the past that stay open, and that are read at a time.
     static let pastPoints = 4
     static let pastReads = 2
+    /// Times whose transactions are looked for at a time.
+    static let timeSearches = 4
+    /// Pages of changes from which others go on.
+    static let changePlaces = 8
 }
 
 /// When a request has to be done.
-struct Deadline {
-    private let end = ContinuousClock.now + .seconds(Limits.seconds)
+struct Deadline: Sendable {
+    private let end: ContinuousClock.Instant
+
+    init(_ time: Duration = .seconds(Limits.seconds)) { end = .now + time }
 
     var isOver: Bool { ContinuousClock.now >= end }
     /// For a request to the store; at once when nothing is left.

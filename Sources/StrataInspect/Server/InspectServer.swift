@@ -94,8 +94,9 @@ package struct InspectServer: Sendable {
             return Self.response(.ok, asset.contentType, Array(asset.text.utf8), isHead: isHead)
         }
         if query.path == "/value" {
+            let session = try await inspector.session(at: try query.point("at"), Deadline())
             let value = try await inspector.run { [inspector] in
-                try ValueAnswer(inspector: inspector, query: query).value()
+                try ValueAnswer(inspector: inspector, query: query, session: session).value()
             }
             var response = Self.response(.ok, value.contentType, Array(value.bytes), isHead: isHead)
             if value.isAttachment { response.headers[.contentDisposition] = "attachment; filename=\"value\"" }
@@ -103,7 +104,7 @@ package struct InspectServer: Sendable {
             response.headers[.contentSecurityPolicy] = "default-src 'none'; sandbox"
             return response
         }
-        let content = try await inspector.run { [inspector] in try Self.content(query, inspector) }
+        let content = try await content(query)
         switch query.format {
         case .html, .events:
             let page = PageFrame.page(content, query, store: inspector.url.lastPathComponent)
@@ -115,17 +116,43 @@ package struct InspectServer: Sendable {
         }
     }
 
-    private static func content(_ query: Query, _ inspector: Inspector) throws -> PageContent {
+    private func content(_ query: Query) async throws -> PageContent {
+        let deadline = Deadline()
+        let inspector = inspector
+        /// A page that is there for each point of the past. What takes long is waited for before it has its turn.
+        func page(_ content: @escaping @Sendable (Session) throws -> PageContent) async throws -> PageContent {
+            let session = try await inspector.session(at: try query.point("at"), deadline)
+            return try await inspector.run { try content(session) }
+        }
         switch query.path {
-        case "/": try EntitiesPage(inspector: inspector, query: query).content()
-        case "/objects": try ObjectsPage(inspector: inspector, query: query).content()
-        case "/object": try ObjectPage(inspector: inspector, query: query).content()
-        case "/query": try QueryPage(inspector: inspector, query: query).content()
-        case "/history": try HistoryPage(inspector: inspector, query: query).content()
-        case "/changes": try ChangesPage(inspector: inspector, query: query).content()
-        case "/model": try ModelPage(inspector: inspector, query: query).content()
-        case "/log": try LogPage(inspector: inspector, query: query).content()
-        case "/activity": ActivityPage(inspector: inspector, query: query).content()
+        case "/":
+            return try await page {
+                try EntitiesPage(inspector: inspector, query: query, session: $0, deadline: deadline).content()
+            }
+        case "/objects":
+            return try await page {
+                try ObjectsPage(inspector: inspector, query: query, session: $0, deadline: deadline).content()
+            }
+        case "/object":
+            return try await page { try ObjectPage(inspector: inspector, query: query, session: $0).content() }
+        case "/query":
+            return try await page {
+                try QueryPage(inspector: inspector, query: query, session: $0, deadline: deadline).content()
+            }
+        case "/model": return try await page { ModelPage(query: query, session: $0).content() }
+        case "/history":
+            return try await inspector.run {
+                try HistoryPage(inspector: inspector, query: query, deadline: deadline).content()
+            }
+        case "/changes":
+            let changes = try await inspector.changes(from: query.point("from"), to: query.point("to"), deadline)
+            return try await inspector.run {
+                try ChangesPage(inspector: inspector, query: query, changes: changes, deadline: deadline).content()
+            }
+        case "/log":
+            let map = try await inspector.segmentMap(deadline)
+            return try await inspector.run { LogPage(inspector: inspector, map: map).content() }
+        case "/activity": return try await inspector.run { ActivityPage(inspector: inspector, query: query).content() }
         default: throw InspectError(.notFound, "there is no page \(CellMarkup.cut(query.path, 200))")
         }
     }
@@ -167,7 +194,7 @@ package struct InspectServer: Sendable {
             try await writer.write(ByteBuffer(string: "retry: 2000\n\n"))
             while !Task.isCancelled, !Task.isShuttingDownGracefully {
                 // A line that says nothing, so that a browser that has gone is noticed.
-                let news = try await inspector.run { try events.next() }
+                let news = try await inspector.runLive { try events.next() }
                 try await writer.write(ByteBuffer(string: news.isEmpty ? ":\n\n" : news))
                 try await Task.sleep(for: events.pause)
             }

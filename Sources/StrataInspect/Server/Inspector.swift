@@ -15,22 +15,36 @@ package final class Inspector: Sendable {
     let sizes: SizeSurvey
     let counts = CountCache()
     /// Reading blocks, which tasks must not.
-    private let work: OperationQueue
-    private let past = PastPoints<Session>(kept: Limits.pastPoints, running: Limits.pastReads)
+    private let work = OperationQueue()
+    /// Live pages go on while others read.
+    private let liveWork = OperationQueue()
+    /// By the numbers of transactions: a time may mean another one later.
+    private let past = PastPoints<Int64, Session>(kept: Limits.pastPoints, running: Limits.pastReads)
+    private let times = PastPoints<Date, Int64>(kept: 0, running: Limits.timeSearches)
+    private let spans = PastPoints<TransactionSpan, ObjectDifferences>(
+        kept: Limits.pastPoints, running: Limits.pastReads)
+    private let maps = PastPoints<Int, SegmentMap>(kept: 0, running: 1)
+    let changePlaces = ChangePlaces()
+    private let openPast: @Sendable (Session, Int64) throws -> Session
 
     /// Opens the store.
     ///
+    /// - Parameter openPast: opens the store of a session as it was after a transaction.
     /// - Throws: what opening it throws.
-    package init(_ url: URL) throws {
+    package init(
+        _ url: URL,
+        openPast: @escaping @Sendable (Session, Int64) throws -> Session = { try Session($0, atTransaction: $1) }
+    ) throws {
         self.url = url
+        self.openPast = openPast
         newest = try Session(url, nil)
         var options = LogOptions()
         options.access = .readOnly
         options.createsIfMissing = false
         log = try LogStore.open(FilePath(url.path), in: PosixFileSystem(), options: options, schema: nil)
         sizes = SizeSurvey(log, try StoreReader(url).layouts)
-        work = OperationQueue()
         work.maxConcurrentOperationCount = Limits.concurrentReads
+        liveWork.maxConcurrentOperationCount = Limits.concurrentLiveReads
     }
 
     /// Runs what reads the store.
@@ -40,28 +54,82 @@ package final class Inspector: Sendable {
         guard work.operationCount < Limits.waitingReads else {
             throw InspectError(.serviceUnavailable, "the server is busy: try again")
         }
-        return try await withCheckedThrowingContinuation { continuation in
-            work.addOperation { continuation.resume(with: Result { try body() }) }
+        return try await Self.run(body, in: work)
+    }
+
+    /// Runs what a live page asks of the store, of which there are not many.
+    ///
+    /// - Throws: what the block throws.
+    func runLive<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await Self.run(body, in: liveWork)
+    }
+
+    private static func run<Value: Sendable>(
+        _ body: @escaping @Sendable () throws -> Value, in queue: OperationQueue
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.addOperation { continuation.resume(with: Result { try body() }) }
         }
     }
 
-    /// Reads with a context of the store, as it is now or was at a point, from one state throughout.
-    func read<Value>(at point: Point?, _ body: (Session, NSManagedObjectContext) throws -> Value) throws -> Value {
-        let session = try session(at: point)
+    /// Reads with a context of a session, from one state throughout.
+    func read<Value>(_ session: Session, _ body: (NSManagedObjectContext) throws -> Value) throws -> Value {
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = session.coordinator
         context.undoManager = nil
         return try context.performAndWait {
             try context.setQueryGenerationFrom(.current)
-            return try context.throwingReadFailures { try body(session, context) }
+            return try context.throwingReadFailures { try body(context) }
         }
     }
 
-    /// The store as it was at a point; as it is now for nil.
-    func session(at point: Point?) throws -> Session {
+    /// The store as it was at a point; as it is now for nil. Waits without holding up those who read.
+    ///
+    /// - Throws: ``InspectError`` when that takes longer than the request may, or the time has not come yet; what reading
+    ///   the past throws.
+    func session(at point: Point?, _ deadline: Deadline) async throws -> Session {
         guard let point else { return newest }
-        return try past.value("\(point)", in: .seconds(Limits.seconds)) { [newest] in
-            try Session(newest, at: point)
+        let number = try await transaction(at: point, deadline)
+        return try await past.value(number, in: deadline.left) { [newest, openPast] in try openPast(newest, number) }
+    }
+
+    /// What differs between two points; nil without a first one. Waits and throws as ``session(at:_:)``.
+    func changes(from: Point?, to: Point?, _ deadline: Deadline) async throws -> Changes? {
+        guard let from else { return nil }
+        let first = try await transaction(at: from, deadline)
+        let last: Int64
+        if let to {
+            last = try await transaction(at: to, deadline)
+        } else {
+            last = try await run { [newest] in newest.newestTransaction() }
+        }
+        let span = TransactionSpan(from: first, to: last)
+        let differences = try await spans.value(span, in: deadline.left) { [newest] in
+            // What another process has written since counts, too.
+            _ = newest.newestTransaction()
+            let coordinator = newest.coordinator
+            return try coordinator.diff(
+                from: coordinator.queryGeneration(atTransaction: span.from),
+                to: coordinator.queryGeneration(atTransaction: span.to))
+        }
+        return Changes(span: span, differences: differences)
+    }
+
+    /// What the segments hold. Waits and throws as ``session(at:_:)``: each is read whole once.
+    func segmentMap(_ deadline: Deadline) async throws -> SegmentMap {
+        try await maps.value(0, in: deadline.left) { [log] in try SegmentMap(log) }
+    }
+
+    /// The number of the last transaction that is seen at a point. Throws as ``session(at:_:)``.
+    private func transaction(at point: Point, _ deadline: Deadline) async throws -> Int64 {
+        switch point {
+        case .transaction(let number): return number
+        case .time(let date):
+            // What it will have been like then is not known.
+            guard date <= Date() else {
+                throw InspectError(.badRequest, "the time \(Point.text(date)) has not come yet")
+            }
+            return try await times.value(date, in: deadline.left) { [newest] in try newest.transaction(at: date) }
         }
     }
 

@@ -59,11 +59,13 @@ final class LiveHistory: LiveEvents {
 /// How a log has grown since the last look.
 struct LogRates {
     private var last: (time: ContinuousClock.Instant, sequence: UInt64, bytes: Int)?
+    /// The segments at the last look.
+    private(set) var summaries: [SegmentSummary] = []
 
     /// - Returns: what happened since then, a second.
     mutating func next(_ log: LogStore) throws -> [(String, Double)] {
         try log.refresh()
-        let summaries = try log.segmentSummaries()
+        summaries = try log.segmentSummaries()
         let bytes = summaries.reduce(0) { $0 + $1.byteCount }
         let (now, sequence) = (ContinuousClock.now, log.snapshot.sequence)
         let before = last ?? (now - .seconds(1), sequence, bytes)
@@ -89,6 +91,7 @@ final class LiveLog: LiveEvents {
         var rates = LogRates()
         var mapTime: ContinuousClock.Instant?
         var mapSequence: UInt64 = 0
+        var mapSummaries: [SegmentSummary] = []
     }
 
     private static let mapPause = Duration.seconds(5)
@@ -106,7 +109,9 @@ final class LiveLog: LiveEvents {
         let (now, sequence) = (ContinuousClock.now, log.snapshot.sequence)
         var events = LogRates.event(rates, sequence)
         let isDue = state.mapTime.map { now - $0 >= Self.mapPause } ?? true
-        if isDue, state.mapSequence != sequence || state.mapTime == nil {
+        // Compaction changes segments, and commits nothing.
+        let isOther = state.mapSequence != sequence || state.mapSummaries != state.rates.summaries
+        if isDue, isOther || state.mapTime == nil {
             let map = try SegmentMap(log)
             let parts = map.segments.map { segment in
                 """
@@ -117,6 +122,7 @@ final class LiveLog: LiveEvents {
             events += "event: segments\ndata: [\(parts.joined(separator: ","))]\n\n"
             state.mapTime = ContinuousClock.now
             state.mapSequence = sequence
+            state.mapSummaries = state.rates.summaries
         }
         last.withLock { $0 = state }
         return events

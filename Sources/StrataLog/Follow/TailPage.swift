@@ -14,19 +14,30 @@ internal import SystemPackage
 /// | 3 | counts what was stored: its low half is what followers wait on |
 /// | 4 | 1 when somebody may be waiting |
 /// | 5 | number of the writer that is to write no more, because its store has been replaced |
+/// | 6 | token of the compaction that somebody asks for |
+/// | 7 | number of the writer that is asked; 0 when nobody is |
+/// | 8 | token of the compaction that the writer was last asked for and began, and in its low bits how it goes |
+/// | 9, 10 | how many bytes it has gone through, and of how many |
+/// | 11, 12, 13 | what it did: segments that are gone, bytes freed, bytes written |
 ///
 /// A word that cannot be read is 0, which no name and no end is. One that could not be stored leaves followers behind
 /// until the next one can.
 ///
 /// Copied with its file, kept over a start of the system, or put beside another store, the page has the wrong name.
 struct TailPage: Sendable {
-    private enum Word {
+    enum Word {
         static let name = 0
         static let writer = 1
         static let end = 2
         static let signal = 3
         static let waiting = 4
         static let replaced = 5
+        static let compaction = 6
+        static let compactingWriter = 7
+        static let compactionState = 8
+        static let compactionDone = 9
+        static let compactionTotal = 10
+        static let compactionReport = 11
     }
 
     /// What a writer has announced.

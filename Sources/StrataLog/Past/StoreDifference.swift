@@ -40,9 +40,11 @@ public struct StoreDifference {
 
     /// The next object; nil at the end. Rows that were written anew with the same values come, too.
     ///
-    /// - Throws: `.io` or `.corruption`.
-    public mutating func next() throws(StoreError) -> RowDifference? {
+    /// - Parameter mayGoOn: asked before each change that is looked at. After false, the next call goes on there.
+    /// - Throws: `.cancelled` when `mayGoOn` was false; `.io` or `.corruption`.
+    public mutating func next(while mayGoOn: () -> Bool = { true }) throws(StoreError) -> RowDifference? {
         while true {
+            guard mayGoOn() else { throw StoreError(.cancelled, "going through the differences was stopped") }
             guard let group = groups.first else {
                 guard first < last, let transaction = try reader.next(), transaction.sequence <= last else {
                     return nil

@@ -80,6 +80,8 @@ public final class LogStore: Sendable {
         var counters = LogWriter.Counters()
         var retention = LogRetention()
         var compactionSchedule = CompactionSchedule()
+        /// Token of the last compaction that another process asked for, and that was begun.
+        var askedCompaction: UInt64 = 0
         var freshRows: FreshRowSchedule
 
         init(_ opened: OpenedStore, options: LogOptions) {
@@ -414,6 +416,7 @@ public final class LogStore: Sendable {
         if options.compaction.isAutomatic {
             compactIfDue(after: commit, took: (ContinuousClock.now - began) / .nanoseconds(1))
         }
+        compactIfAsked()
         let isDue = state.withLock { state in
             guard state.bytesSinceCheckpoint >= options.checkpointTailBytes, !state.isCheckpointing, !state.isClosed
             else { return false }

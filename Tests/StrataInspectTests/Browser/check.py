@@ -117,9 +117,8 @@ class Check:
             browser.open(f"http://{host}:{server.server_address[1]}/")
             results = browser.run("window.results")
             expect(results == ["refused"] * 4, f"another page on {host} got {results}")
-            frames = browser.call("Page.getFrameTree")["frameTree"].get("childFrames", [])
-            expect(all(frame["frame"]["url"].startswith("chrome-error:") or frame["frame"].get("unreachableUrl")
-                       for frame in frames), f"framed by another page: {frames}")
+            shown = browser.framed()
+            expect(len(shown) == 1 and shown[0].startswith("chrome-error:"), f"framed by another page: {shown}")
         browser.events = []
         server.shutdown()
 
@@ -230,6 +229,104 @@ class Check:
         browser.follow(lambda: browser.run("[...document.querySelectorAll('tbody th a')].find(a => a.innerText === '5').click()"))
         expect(self.count("tr.delete") > 0, "what was deleted")
         self.names("the changes")
+
+    def link(self, text, within="main"):
+        """Follows a link by its words."""
+        self.browser.follow(lambda: self.browser.run(
+            f"[...document.querySelectorAll('{within} a')].find(a => a.innerText === {json.dumps(text)}).click()"))
+
+    def choices(self):
+        browser = self.browser
+        self.section("arrow keys and the mouse choose among the names that are offered")
+        self.open("/objects?entity=Book")
+        browser.key("/")
+        browser.type("t")
+        browser.wait("names are offered", "!document.querySelector('.names').hidden")
+        names = browser.run("[...document.querySelectorAll('.names li')].map(item => item.innerText)")
+        expect(set(names) >= {"title", "text", "tags", "TRUE"}, f"{names}")
+        chosen = "[...document.querySelectorAll('.names li')].findIndex(item => item.getAttribute('aria-selected') === 'true')"
+        active = "document.getElementById(document.activeElement.getAttribute('aria-activedescendant')).innerText"
+        expect(browser.run(chosen) == 0, "the first is chosen")
+        browser.key("ArrowDown")
+        expect(browser.run(chosen) == 1 and browser.run(active) == names[1], "the second")
+        browser.key("ArrowUp")
+        browser.key("ArrowUp")
+        expect(browser.run(chosen) == len(names) - 1 and browser.run(active) == names[-1], "the last after the first")
+        browser.key("ArrowDown")
+        browser.key("ArrowDown")
+        browser.key("Tab")
+        expect(browser.run("document.activeElement.value") == names[1], "the second is taken")
+        browser.type(" t")
+        browser.wait("names are offered again", "!document.querySelector('.names').hidden")
+        browser.press(".names li:nth-child(3)")
+        expect(browser.run("document.activeElement.value") == f"{names[1]} {names[2]}", "the third is taken")
+        expect(browser.run("document.querySelector('.names').hidden"), "nothing is offered any more")
+
+    def letters(self):
+        browser = self.browser
+        self.section("each letter behind g leads to its page")
+        self.open("/model")
+        for letter, path in (("q", "/query"), ("h", "/history"), ("c", "/changes"), ("l", "/log"), ("e", "/")):
+            browser.key("g")
+            browser.follow(lambda: browser.key(letter))
+            expect(browser.run("location.pathname") == path, f"g {letter} leads to {browser.run('location.pathname')}")
+        self.section("the first link leads over the navigation")
+        browser.key("Tab")
+        expect(browser.run("document.activeElement.className") == "skip", "the first key leads to the link")
+        browser.key("Enter")
+        browser.wait("it leads to the content", "location.hash === '#main' && document.activeElement.id === 'main'")
+        self.section("each page is there for programs")
+        self.open("/objects?entity=Author")
+        forms = browser.run("Promise.all([...document.querySelectorAll('.forms a')].map(async a => "
+                            "[a.innerText, await (await fetch(a.href)).text()]))")
+        expect([name for name, _ in forms] == ["JSON", "CSV"], f"{forms}")
+        expect(len(json.loads(forms[0][1])["rows"]) == 4, forms[0][1])
+        expect(forms[1][1].startswith("uri,") and len(forms[1][1].splitlines()) == 5, forms[1][1])
+
+    def moments(self):
+        browser = self.browser
+        self.section("another time, and back to now")
+        self.open("/")
+        now = self.text("caption")
+        browser.run("document.querySelector('[name=at]').value = '1'")
+        browser.follow(lambda: browser.click("main form button"))
+        expect(self.text("caption") == "608 objects" != now and self.count(".past") == 1, self.text("caption"))
+        self.link("Now")
+        expect(self.text("caption") == now and self.count(".past") == 0, self.text("caption"))
+        expect(browser.run("location.search") == "", "no time is in the URL")
+
+    def forms(self):
+        browser = self.browser
+
+        def fill(**values):
+            for name, value in values.items():
+                browser.run(f"document.querySelector('main [name={name}]').value = {json.dumps(value)}")
+            browser.follow(lambda: browser.click("main form button"))
+
+        numbers = "[...document.querySelectorAll('#results tbody th')].map(cell => cell.innerText)"
+        self.section("the history page by page")
+        self.open("/history?limit=2")
+        expect(browser.run(numbers) == ["5", "4"], "the newest")
+        self.link("Older")
+        expect(browser.run(numbers) == ["3", "2"], "older ones")
+        self.link("Newest")
+        expect(browser.run(numbers) == ["5", "4"], "the newest again")
+        self.section("the history of an author and of an entity")
+        fill(author="desk", entity="Book", limit="")
+        expect(browser.run(numbers) == ["4", "2"], f"what desk has done to books: {browser.run(numbers)}")
+        self.open("/objects?entity=AudioBook&limit=1")
+        browser.follow(lambda: browser.click("#results tbody a"))
+        self.link("History of AudioBook")
+        expect(browser.run("document.querySelector('[name=entity]').value") == "AudioBook", "its entity is chosen")
+        expect(browser.run(numbers) == ["1"], "what has changed audio books")
+        self.section("changes page by page")
+        self.open("/changes")
+        fill(**{"from": "0", "to": "1", "entity": "Author", "limit": "3"})
+        expect(self.text("caption") == "3 objects on this page", self.text("caption"))
+        first = self.text("#results tbody")
+        self.link("Next")
+        expect(self.text("caption") == "1 objects on this page", self.text("caption"))
+        expect(self.text("#results tbody") not in first and self.count("a[rel=next]") == 0, "the last page")
 
     def live(self, signal):
         browser = self.browser
@@ -346,7 +443,11 @@ def main():
             check.filter()
             check.image()
             check.query()
+            check.choices()
+            check.letters()
             check.past()
+            check.moments()
+            check.forms()
             check.live(signal)
             check.looks(folder)
         else:

@@ -167,7 +167,7 @@ class Browser:
                     return
             except RuntimeError as error:
                 # Between two pages there is none.
-                if "context" not in str(error):
+                if "context" not in str(error) and "navigated" not in str(error):
                     raise
             time.sleep(0.05)
         raise AssertionError(f"{what}: not in {seconds} s at {self.run('location.href')}: {condition}")
@@ -199,7 +199,7 @@ class Browser:
         self.run(f"document.querySelector({json.dumps(selector)}).click()")
 
     def key(self, key, text=None):
-        codes = {"Enter": 13, "Tab": 9, "Escape": 27, "ArrowDown": 40}
+        codes = {"Enter": 13, "Tab": 9, "Escape": 27, "ArrowUp": 38, "ArrowDown": 40}
         event = {"key": key, "windowsVirtualKeyCode": codes.get(key, ord(key[0].upper()))}
         if text is None and len(key) == 1:
             text = key
@@ -209,6 +209,13 @@ class Browser:
             event["text"] = text
         self.call("Input.dispatchKeyEvent", type="keyDown", **event)
         self.call("Input.dispatchKeyEvent", type="keyUp", **{k: v for k, v in event.items() if k != "text"})
+
+    def press(self, selector):
+        """The mouse's button on an element."""
+        place = self.run(f"(() => {{ const box = document.querySelector({json.dumps(selector)}).getBoundingClientRect();"
+                         "return [box.x + box.width / 2, box.y + box.height / 2]; })()")
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)
 
     def type(self, text):
         for letter in text:
@@ -237,6 +244,22 @@ class Browser:
     def look(self, scheme):
         self.call(
             "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def framed(self):
+        """The addresses of what the page's frames show, also of those in processes of their own."""
+        frames = self.call("Page.getFrameTree")["frameTree"].get("childFrames", [])
+        shown = [frame["frame"]["url"] for frame in frames]
+        page, self.session = self.session, None
+        try:
+            for target in self.call("Target.getTargets")["targetInfos"]:
+                if target["type"] != "iframe":
+                    continue
+                self.session = self.call("Target.attachToTarget", targetId=target["targetId"], flatten=True)["sessionId"]
+                shown.append(self.run("document.URL"))
+                self.session = None
+        finally:
+            self.session = page
+        return shown
 
     def screenshot(self, path):
         data = base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])

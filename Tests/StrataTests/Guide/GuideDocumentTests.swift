@@ -113,7 +113,8 @@ import Testing
         "docs/architecture/decisions.md", "docs/architecture/following.md", "docs/architecture/history.md",
         "docs/architecture/log.md", "docs/architecture/objects.md", "docs/architecture/reading.md",
         "docs/architecture/saving.md", "docs/architecture/threads-and-memory.md", "docs/changing-strata.md",
-        "docs/testing.md", "docs/inspect.md", "docs/durability.md", "docs/fetching.md", "docs/migration.md",
+        "docs/testing.md", "docs/inspect.md", "docs/services.md", "docs/operations.md", "docs/cookbook.md",
+        "docs/durability.md", "docs/fetching.md", "docs/migration.md",
         "docs/porting.md", "docs/shipping.md", "docs/object-stores.md", "docs/scaling.md",
     ])
     func linksLeadSomewhere(_ path: String) throws {

@@ -71,6 +71,11 @@ public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, 
     /// The same object, which never changes.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
+    /// The number of the last transaction of a store that it shows; nil for ``current``, and if it names no such store.
+    package func transactionNumber(of store: NSPersistentStore) -> Int64? {
+        store.identifier.flatMap { sequences?[$0] }.map { Int64($0) }
+    }
+
     /// Whether both name the same state of the same stores.
     override public func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSQueryGenerationToken else { return false }

@@ -31,11 +31,11 @@ public struct ObjectDifference: @unchecked Sendable {
 /// has no inverse, each member that came or went is a difference of its own: an update of the object at one end with
 /// that member as its only value, also where the object itself came or went. Orders are not told. Each iteration begins
 /// anew. Belongs to one task.
-public struct ObjectDifferences: AsyncSequence {
+public struct ObjectDifferences: AsyncSequence, Sendable {
     public typealias Element = ObjectDifference
     public typealias Failure = any Error
 
-    fileprivate struct Part {
+    fileprivate struct Part: Sendable {
         let handle: StoreHandle
         let from: Snapshot
         let to: Snapshot
@@ -69,13 +69,20 @@ public struct ObjectDifferences: AsyncSequence {
         public mutating func next() async throws -> ObjectDifference? { try nextDifference() }
 
         /// As ``next()``, for code that is not asynchronous.
-        public mutating func nextDifference() throws -> ObjectDifference? {
+        public mutating func nextDifference() throws -> ObjectDifference? { try nextDifference { true } }
+
+        /// As ``nextDifference()``, as long as it may go on, which it asks also where nothing differs.
+        ///
+        /// - Throws: `CancellationError` when it may not; the next call goes on there.
+        package mutating func nextDifference(while mayGoOn: () -> Bool) throws -> ObjectDifference? {
             while let part = parts.first {
                 do throws(StoreError) {
                     if current == nil { current = try part.handle.log.difference(from: part.from, to: part.to) }
-                    while let rows = try current?.next() {
+                    while let rows = try current?.next(while: mayGoOn) {
                         if let difference = try Self.difference(rows, part) { return difference }
                     }
+                } catch  where error.code == .cancelled {
+                    throw CancellationError()
                 } catch {
                     throw StoreFailure.cocoaError(error, reading: part.handle)
                 }
