@@ -43,6 +43,7 @@ public struct LogCollector: Sendable {
     ///   permission to delete.
     public func collect() async throws(ShipError) -> Report {
         guard let log = try await ShippedLog.read(objects) else { throw EpochLead.noLog(objects) }
+        try log.requireEnd()
         var report = Report()
         let now = clock()
         let isOver = log.head.floor.map { now - $0.set >= $0.grace * 1_000_000_000 } ?? true

@@ -44,6 +44,7 @@ public final class BucketFollower: Sendable {
         let log: FollowedLog
         do throws(ShipError) {
             guard let found = try await ShippedLog.read(bucket) else { throw EpochLead.noLog(bucket) }
+            try found.requireEnd()
             let catalog = FollowCatalog(found)
             if cached == nil || cached?.storeUUID != catalog.storeUUID { chunks.clear() }
             log = FollowedLog(bucket, chunks, catalog, options, isContacted: true)

@@ -205,6 +205,7 @@ final class FollowedLog: Sendable {
         guard let log = try await ShippedLog.read(objects) else {
             throw ShipError(.missing, "the log is not in \(objects.description) any more", key: ShipKey.head)
         }
+        try log.requireEnd()
         let found = FollowCatalog(log)
         guard found.storeUUID == catalog.storeUUID else {
             throw ShipError(.damaged, "another store is shipped to \(objects.description) now", key: ShipKey.head)

@@ -134,11 +134,15 @@ struct RestorePointFinder {
 
     mutating func find(_ target: RestoreTarget) async throws(ShipError) -> RestorePoint {
         guard let last = segments.indices.last else {
+            try log.requireEnd()
             throw ShipError(.notRestorable, "nothing of the log is in \(objects.description) yet")
         }
         switch target {
-        case .newest: return try await point(in: last) { _ in true }
+        case .newest:
+            try log.requireEnd()
+            return try await point(in: last) { _ in true }
         case .transaction(let sequence):
+            if sequence > log.end.sequence { try log.requireEnd() }
             guard sequence > 0, sequence <= log.end.sequence else {
                 throw ShipError(
                     .notRestorable,
@@ -188,6 +192,8 @@ struct RestorePointFinder {
         }
         let all = try await records(segment, upTo: try await limit(at: index))
         var wanted = Array(all.prefix(while: isWanted))
+        // What follows may be of that time, too.
+        if sequence == nil, index == segments.count - 1, wanted.count == all.count { try log.requireEnd() }
         // What follows was compacted away before it was shipped: nobody knows where that state would end.
         if sequence == nil, !segment.isComplete, wanted.count == all.count {
             throw try await tooOld("the end of segment \(segment.number), and so that state,")

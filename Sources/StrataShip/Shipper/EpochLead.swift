@@ -74,6 +74,7 @@ struct EpochLead: Sendable {
         let owner = randomName()
         for _ in 0..<attempts {
             guard let log = try await ShippedLog.read(objects) else { throw noLog(objects) }
+            try log.requireEnd()
             guard let lead = try await claim(owner, line, log, objects, options) else { continue }
             let ended = try await lead.fence(log, objects)
             let point = try await find(ended)
@@ -180,6 +181,7 @@ struct EpochLead: Sendable {
             }
             // A piece that was on its way, a fence, or this one after all.
             guard let found = try await ShippedLog.read(objects) else { throw Self.noLog(objects) }
+            try found.requireEnd()
             guard found.head.epochs.last?.owner == owner else {
                 throw ShipError(
                     .fenced, "another shipper has taken over while this one was about to", key: ShipKey.head)
@@ -273,6 +275,7 @@ struct EpochLead: Sendable {
                 .conflict, "\(objects.description) has the log of another store: every store needs a prefix of its own",
                 key: ShipKey.head)
         }
+        try log.requireEnd()
         let place = log.end
         let owner = log.head.begun.last?.epoch
         let isOwn = owner?.line == line
