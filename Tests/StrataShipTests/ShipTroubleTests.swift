@@ -276,6 +276,101 @@ import Testing
         #expect(await Self.code { try await shipper.shipOnce() } == .conflict)
     }
 
+    /// The bucket had more of the log than the store remembered. What differed lay in segments that compaction had
+    /// retired, so nothing was compared: two histories were mixed.
+    @Test func aStoreThatWasPutBackIsRefusedAlsoAfterCompaction() async throws {
+        let machine = try ShipMachine(seed: 39)
+        let objects = SimulatedObjectStore()
+        for _ in 0..<4 { try machine.save(3, textBytes: 9_000) }
+        try await machine.shipper(objects).shipOnce()
+        let before = machine.fileSystem.fork()
+        for _ in 0..<20 { try machine.save(3, textBytes: 9_000) }
+        try await machine.shipper(objects).shipOnce()
+        let other = try ShipMachine(restored: before, from: machine)
+        other.random = SeededGenerator(seed: 5)
+        for _ in 0..<60 { try other.save(3, textBytes: 9_000) }
+        try other.store.compact()
+        let names = objects.contents.keys
+        for takesOver in [false, true] {
+            let shipper = other.shipper(objects) { $0.takesOver = takesOver }
+            #expect(await Self.code { try await shipper.shipOnce() } == .conflict)
+        }
+        #expect(objects.contents.keys.filter { !$0.hasPrefix("probe/") } == names)
+        #expect(try await ShipRestore.digest(objects, .newest) == machine.digests[24])
+    }
+
+    /// A store was put back within the segment that it was shipped from, and nothing of before was left to compare.
+    @Test func aStoreOfWhichNothingIsLeftToCompareHasToBeTaken() async throws {
+        let machine = try ShipMachine(seed: 40)
+        let objects = SimulatedObjectStore()
+        for _ in 0..<3 { try machine.save(3, textBytes: 9_000) }
+        try await machine.shipper(objects).shipOnce()
+        for _ in 0..<40 { try machine.save(3, textBytes: 9_000) }
+        try machine.store.compact()
+        try machine.store.compact()
+        #expect(await Self.code { try await machine.shipper(objects).shipOnce() } == .conflict)
+        try await machine.shipper(objects) { $0.takesOver = true }.shipOnce()
+        #expect(try await ShipRestore.digest(objects, .newest) == machine.digests[43])
+    }
+
+    /// The old shipper went on in a bucket whose head was another shipper's, because its own epoch had a higher number.
+    @Test(arguments: [false, true]) func aHeadThatWasReplacedIsNoticed(isOfAnotherStore: Bool) async throws {
+        let machine = try ShipMachine(seed: 41)
+        let objects = SimulatedObjectStore()
+        try machine.save()
+        for _ in 0..<2 { try await machine.shipper(objects).shipOnce() }
+        let shipper = machine.shipper(objects)
+        try await shipper.shipOnce()
+        #expect(shipper.status.epoch == 3)
+        let fork = try await ShipRestore.restore(objects)
+        let other =
+            isOfAnotherStore
+            ? try ShipMachine(seed: 42) : try ShipMachine(restored: fork.fileSystem, from: machine)
+        try other.save()
+        objects.empty()
+        for _ in 0..<(isOfAnotherStore ? 4 : 1) { try await other.shipper(objects).shipOnce() }
+        var code: ShipError.Code?
+        for _ in 0..<70 where code == nil {
+            try machine.save(1, textBytes: 10)
+            code = await Self.code { try await shipper.shipOnce() }
+        }
+        #expect(code == .missing)
+    }
+
+    /// The file beside the store was not flushed: after a loss of power, the store's own shipper was refused as that of
+    /// a copy.
+    @Test func aStoreThatLostPowerGoesOnShipping() async throws {
+        let (machine, objects) = try await Self.shipped()
+        try machine.fileSystem.syncDirectory("/")
+        for policy in SimulatedFileSystem.CrashPolicy.allCases {
+            for seed in UInt64(0)..<5 {
+                let image = machine.fileSystem.crashImage(policy: policy, seed: seed)
+                let other = try ShipMachine(restored: image, from: machine)
+                let bucket = objects.fork()
+                try other.save()
+                try await other.shipper(bucket).shipOnce()
+                #expect(try image.list("/data").sorted() == ["store", "store.strata-ship"])
+                try other.close()
+            }
+        }
+    }
+
+    /// A new log was begun without a word, and the states in the old one were thought to be there.
+    @Test func aBucketThatIsEmptyAgainIsRefused() async throws {
+        let (machine, objects) = try await Self.shipped()
+        objects.empty()
+        do {
+            try await machine.shipper(objects).shipOnce()
+            Issue.record("a new log was begun")
+        } catch {
+            #expect(error.code == .missing && error.description.contains("store.strata-ship"), "\(error)")
+        }
+        #expect(objects.contents.keys == [])
+        try ShipSlot.remove(besideStoreAt: ShipMachine.path, in: machine.fileSystem)
+        try await machine.shipper(objects).shipOnce()
+        #expect(try await ShipRestore.digest(objects, .newest) == machine.digests[5])
+    }
+
     // MARK: What waits
 
     @Test func aSaveIsWaitedFor() async throws {
@@ -369,7 +464,8 @@ import Testing
         try machine.save()
         let last = machine.store.snapshot.sequence
         // Another shipper of the same store, which has not held the segments open.
-        let next = machine.shipper(objects)
+        #expect(await Self.code { try await machine.shipper(objects).shipOnce() } == .conflict)
+        let next = machine.shipper(objects) { $0.takesOver = true }
         try await next.shipOnce()
         #expect(next.status.gaps > 0)
         #expect(next.status.lastProblem?.contains("compacted away") == true)

@@ -263,7 +263,8 @@ private final class RestoreWork: Sendable {
         guard options.takesOver, let place = state.withLock({ $0.place }), let uuid = state.withLock({ $0.storeUUID })
         else { return try ShipSlot.remove(besideStoreAt: resolved, in: fileSystem) }
         let slot = ShipSlot(
-            storeUUID: uuid, line: line, segment: place.segment, maximumBytes: ShipOptions().slotMaximumBytes)
+            storeUUID: uuid, line: line, segment: place.segment, maximumBytes: ShipOptions().slotMaximumBytes,
+            bucket: objects.description)
         try slot.write(besideStoreAt: resolved, in: fileSystem)
     }
 

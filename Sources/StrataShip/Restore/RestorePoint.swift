@@ -104,6 +104,12 @@ struct RestorePointFinder {
         return min(segment.end, try await start(segments[index + 1]).previousValidByteCount)
     }
 
+    /// So many bytes of the segment with a number count; 0 where it is not there.
+    func validByteCount(of number: UInt32) async throws(ShipError) -> Int {
+        guard let index = segments.firstIndex(where: { $0.number == number }) else { return 0 }
+        return try await limit(at: index)
+    }
+
     /// A segment's first records, as many as lie in so many bytes of its first object.
     static func firstRecords(
         _ segment: ShippedLog.Segment, _ storeUUID: StoreUUID, _ objects: ShipBucket, byteCount: Int = 256 << 10

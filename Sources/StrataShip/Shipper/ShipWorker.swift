@@ -56,6 +56,9 @@ actor ShipWorker {
     private var gaps = 0
     private var problem: String?
     private var slotSegment: UInt32?
+    /// The bucket that the slot names, and the one that it has to name.
+    private var slotBucket: String?
+    private var shippedBucket: String?
     private var roundsSinceLook = 0
     private var collected: Int64?
     private var collectedPieces = 0
@@ -114,10 +117,12 @@ actor ShipWorker {
         }
         if let known, known.storeUUID == scanner.storeUUID {
             line = known.line
+            (slotBucket, shippedBucket) = (known.bucket, known.bucket)
             slotSegment = known.maximumBytes == options.slotMaximumBytes ? known.segment : nil
         } else {
             line = EpochLead.randomName()
             slotSegment = nil
+            (slotBucket, shippedBucket) = (nil, nil)
             // Before the head names it: whoever starts next has to know it. Nothing is shipped of the store so far.
             place.segment = 0
             try await writeSlot(scanner)
@@ -129,7 +134,11 @@ actor ShipWorker {
             let waiting = try await unshipped(scanner, end)
             note(progress(oldest: waiting.time, bytes: waiting.bytes))
         }
-        let begun = try await EpochLead.take(scanner, line: line, calls, objects, options)
+        let slot = ShipSlot(
+            storeUUID: scanner.storeUUID, line: line, segment: known?.segment ?? 0,
+            maximumBytes: options.slotMaximumBytes, bucket: shippedBucket)
+        let begun = try await EpochLead.take(scanner, slot, calls, objects, options)
+        shippedBucket = ShipSlot.name(ofBucket: objects.description)
         self.scanner = scanner
         lead = begun.lead
         place = begun.place
@@ -351,15 +360,16 @@ actor ShipWorker {
     }
 
     private func writeSlot(_ scanner: LogScanner) async throws(ShipError) {
-        guard slotSegment != place.segment else { return }
+        guard slotSegment != place.segment || slotBucket != shippedBucket else { return }
         let slot = ShipSlot(
-            storeUUID: scanner.storeUUID, line: line, segment: place.segment, maximumBytes: options.slotMaximumBytes)
+            storeUUID: scanner.storeUUID, line: line, segment: place.segment, maximumBytes: options.slotMaximumBytes,
+            bucket: shippedBucket)
         let fileSystem = fileSystem
         do throws(ShipError) {
             try await calls.run { () throws(StoreError) in
                 try slot.write(besideStoreAt: scanner.directory, in: fileSystem)
             }
-            slotSegment = place.segment
+            (slotSegment, slotBucket) = (place.segment, slot.bucket)
         } catch {
             // Where nothing may be written beside the store, compaction does not wait, and the next start has to be
             // told that it takes over.
