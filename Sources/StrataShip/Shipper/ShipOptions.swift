@@ -13,6 +13,8 @@ internal import Darwin
 public struct ShipOptions: Sendable {
     /// How often the store is looked at for something new. Nothing is asked of the bucket when there is nothing.
     public var interval = Duration.seconds(1)
+    /// For how long what is left is shipped when a shipper is stopped, or its task cancelled.
+    public var stopMaximum = Duration.seconds(30)
     /// The most bytes of log in one piece, but for a single record that is longer. 64 KiB to 32 MiB.
     public var pieceMaximumBytes = 8 << 20
     /// A checkpoint is shipped when the newest one in the bucket lies so many bytes of log behind.
@@ -32,7 +34,8 @@ public struct ShipOptions: Sendable {
     public var retention: ShipRetention?
     /// Who ships, for people who read the head: by default the host's name and the process number.
     public var name = Self.processName
-    /// Nanoseconds since 1970, for what the head and gauges say. Nothing else depends on it.
+    /// Nanoseconds since 1970, for what the head and gauges say, and for when the head is looked at and the bucket
+    /// collected. What is shipped does not depend on it.
     public var clock: @Sendable () -> Int64 = LogOptions().clock
 
     /// The defaults.
