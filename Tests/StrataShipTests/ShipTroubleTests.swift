@@ -817,6 +817,69 @@ import Testing
         #expect(await Self.code { _ = try await ShipRestore.restore(objects, .transaction(38)) } == .notRestorable)
     }
 
+    /// The other shipper was stopped before it was known whether the store could be made; when it could not, saves on the
+    /// old machine failed, and nobody knew why.
+    @Test func aTakeOverThatFailsLeavesTheOtherShipperAloneOrSaysSo() async throws {
+        var (left, told) = (0, 0)
+        for call in 1..<60 {
+            let (machine, objects) = try await Self.shipped()
+            let shipper = machine.shipper(objects)
+            try await shipper.shipOnce()
+            let fileSystem = SimulatedFileSystem()
+            try fileSystem.createDirectory("/data")
+            fileSystem.inject(.init(.fail(.noSpace), atCall: call, of: .write))
+            var options = RestoreOptions()
+            options.takesOver = true
+            var failure: ShipError?
+            do {
+                _ = try await LogRestorer(from: objects, cipher: TestCipher.used).restore(
+                    to: ShipMachine.path, in: fileSystem, options: options)
+            } catch let error as ShipError {
+                failure = error
+            }
+            guard let failure else { continue }
+            try machine.save()
+            let isFenced = await Self.code { try await shipper.shipOnce() } == .fenced
+            let says = failure.description.contains("start its shipper again")
+            #expect(isFenced == says, "\(call): \(failure)")
+            if isFenced { told += 1 } else { left += 1 }
+        }
+        #expect(left >= 2, "\(left) and \(told)")
+    }
+
+    private final class Cancelling: Sendable {
+        let value = Mutex<Task<RestorePlan, any Error>?>(nil)
+    }
+
+    /// A task that was cancelled fenced the other shipper all the same.
+    @Test func aTakeOverThatIsCancelledChangesNothing() async throws {
+        let (machine, objects) = try await Self.shipped()
+        let shipper = machine.shipper(objects)
+        try await shipper.shipOnce()
+        let before = objects.contents.keys
+        let fileSystem = SimulatedFileSystem()
+        try fileSystem.createDirectory("/data")
+        let restorer = LogRestorer(from: objects, cipher: TestCipher.used)
+        var options = RestoreOptions()
+        options.takesOver = true
+        let cancelling = Cancelling()
+        options.progress = { _, _ in cancelling.value.withLock { $0 }?.cancel() }
+        let ready = options
+        let gate = AsyncStream<Void>.makeStream()
+        let running = Task {
+            for await _ in gate.stream {}
+            return try await restorer.restore(to: ShipMachine.path, in: fileSystem, options: ready)
+        }
+        cancelling.value.withLock { $0 = running }
+        gate.continuation.finish()
+        await #expect(throws: (any Error).self) { try await running.value }
+        #expect(objects.contents.keys == before)
+        #expect(try fileSystem.list("/data").filter { !$0.hasPrefix(".") } == [])
+        try machine.save()
+        try await shipper.shipOnce()
+        #expect(shipper.status.sequence == 6)
+    }
+
     @Test func timesThatGoBackDoNotHideWhatWasBefore() async throws {
         let machine = try ShipMachine(seed: 33)
         try machine.save()

@@ -408,6 +408,49 @@ package struct ShippedLog: Sendable {
         checkpoints.sort { ($0.number, $0.epoch) < ($1.number, $1.epoch) }
     }
 
+    /// Leaves out the checkpoints of the ends of epochs that count no more, since a later one begins before them: whoever
+    /// looks for the newest would find one of another history.
+    package mutating func removeDiscardedCheckpoints(_ objects: ShipBucket) async throws(ShipError) {
+        let newest = head.begun.last?.epoch.number
+        var earlier: [UInt32: [UInt32]] = [:]
+        for entry in checkpoints where entry.epoch != newest { earlier[entry.epoch, default: []].append(entry.number) }
+        let log = self
+        // In each epoch from the last one on, up to the first that counts.
+        let results = await withTaskGroup(of: Result<[String], ShipError>.self) { group in
+            var waiting = Array(earlier)
+            func add() {
+                guard let (epoch, numbers) = waiting.popLast() else { return }
+                group.addTask { await log.discarded(numbers, of: epoch, objects) }
+            }
+            for _ in 0..<8 { add() }
+            var results: [Result<[String], ShipError>] = []
+            while let result = await group.next() {
+                results.append(result)
+                add()
+            }
+            return results
+        }
+        var discarded: Set<String> = []
+        for result in results { discarded.formUnion(try result.get()) }
+        checkpoints.removeAll { discarded.contains(ShipKey.checkpoint($0.epoch, $0.number)) }
+    }
+
+    private func discarded(
+        _ numbers: [UInt32], of epoch: UInt32, _ objects: ShipBucket
+    ) async -> Result<[String], ShipError> {
+        var discarded: [String] = []
+        for number in numbers.sorted(by: >) {
+            let key = ShipKey.checkpoint(epoch, number)
+            do throws(ShipError) {
+                if let end = try await objects.end(ofCheckpoint: key), contains(end, of: epoch) { break }
+            } catch {
+                return .failure(error)
+            }
+            discarded.append(key)
+        }
+        return .success(discarded)
+    }
+
     /// Makes sure that it is known where the log ends: nothing may be fenced, compared, or taken for the newest state
     /// before.
     ///

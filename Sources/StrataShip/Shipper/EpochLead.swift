@@ -67,8 +67,9 @@ struct EpochLead: Sendable {
     ///
     /// - Parameter find: which state is restored, of a log that no longer grows. The epoch begins there, which may be
     ///   before the log's end, and is where a restored store goes on writing even if a segment ends there.
+    /// - Parameter beforeFence: called before the other shipper is stopped; may prevent that.
     static func take(
-        line: String, _ objects: ShipBucket, _ options: ShipOptions,
+        line: String, _ objects: ShipBucket, _ options: ShipOptions, beforeFence: () throws(ShipError) -> Void,
         find: (ShippedLog) async throws(ShipError) -> RestorePoint
     ) async throws(ShipError) -> RestorePoint {
         if !options.onlyWriter { try await probe(objects) }
@@ -77,6 +78,7 @@ struct EpochLead: Sendable {
             guard let log = try await ShippedLog.read(objects) else { throw noLog(objects) }
             try log.requireEnd()
             guard let lead = try await claim(owner, line, log, objects, options) else { continue }
+            try beforeFence()
             let ended = try await lead.fence(log, objects)
             let point = try await find(ended)
             guard try await lead.begin(point.place, objects) != nil else {
