@@ -15,7 +15,8 @@ public struct ShipOptions: Sendable {
     public var interval = Duration.seconds(1)
     /// For how long what is left is shipped when a shipper is stopped, or its task cancelled.
     public var stopMaximum = Duration.seconds(30)
-    /// The most bytes of log in one piece, but for a single record that is longer. 64 KiB to 32 MiB.
+    /// The most bytes of log in one piece, but for a single record that is longer. Not more than 32 MiB, as
+    /// which more counts.
     public var pieceMaximumBytes = 8 << 20
     /// A checkpoint is shipped when the newest one in the bucket lies so many bytes of log behind.
     public var checkpointLogBytes = 64 << 20
@@ -51,16 +52,23 @@ public struct ShipOptions: Sendable {
 
 /// What is kept in a bucket.
 public struct ShipRetention: Sendable, Hashable {
-    /// States of at least so long can be restored.
+    /// States of at least so long can be restored, if ``byteMaximum`` allows it.
     public var age: Duration
+    /// Older states go, however young they are, when segments of the log hold more bytes in the bucket; nil for no limit.
+    /// What the newest states need stays in any case, and what goes stays for ``grace``.
+    public var byteMaximum: Int64?
     /// What nothing needs any more stays for so long, for restores and followers that are reading it.
     public var grace = Self.usualGrace
 
     static let usualGrace = Duration.seconds(86_400)
 
-    /// Keeps what is needed for every state of the last `age`.
-    public init(age: Duration) {
+    /// A hundred years.
+    public static let unlimitedAge = Duration.seconds(36_500 * 86_400)
+
+    /// Keeps what is needed for every state of the last `age`, if that is no more than `byteMaximum`.
+    public init(age: Duration = unlimitedAge, byteMaximum: Int64? = nil) {
         self.age = age
+        self.byteMaximum = byteMaximum
     }
 }
 
