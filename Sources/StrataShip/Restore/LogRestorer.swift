@@ -273,9 +273,17 @@ private final class RestoreWork: Sendable {
                         guard next < missing.count else { return }
                         let piece = missing[next]
                         next += 1
+                        let isLast = piece == point.pieces.last
                         group.addTask {
-                            let bytes = try await RestorePointFinder.bytes(
-                                piece.segment, upTo: piece.byteCount, objects, note)
+                            let bytes: [UInt8]
+                            if isLast {
+                                bytes = point.last
+                                note(
+                                    piece.segment.parts.reduce(0) { $0 + Int64(objects.objectByteCount($1.byteCount)) })
+                            } else {
+                                bytes = try await RestorePointFinder.bytes(
+                                    piece.segment, upTo: piece.byteCount, objects, note)
+                            }
                             guard bytes.count == piece.byteCount else {
                                 throw ShipError(
                                     .damaged,
