@@ -24,8 +24,8 @@ struct ShipArguments: ParsableArguments {
     var keepDays: Double?
     @Option(
         help: """
-            Remove what only older states need, however young they are, when the log in the bucket has more than so many \
-            MiB. Default: no limit.
+            Remove what only older states need, however young they are, when the log in the bucket has more than so \
+            many MiB. Default: no limit.
             """)
     var keepMebibytes: Int?
     @OptionGroup var keys: BucketKeys

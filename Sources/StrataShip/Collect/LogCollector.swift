@@ -49,8 +49,9 @@ public struct LogCollector: Sendable {
         if let floor = log.head.floor, floor.set > now + Self.clockTolerance {
             throw ShipError(
                 .invalid,
-                "the floor of \(objects.description) was set \((floor.set - now) / 3_600_000_000_000) hours from now: a clock is or was "
-                    + "wrong, here or in the bucket. Nothing is collected until that time has come; set the clock",
+                "the floor of \(objects.description) was set \((floor.set - now) / 3_600_000_000_000) hours from now: "
+                    + "a clock is or was wrong, here or in the bucket. Nothing is collected until that time has come; "
+                    + "set the clock",
                 key: ShipKey.head)
         }
         let isOver = log.head.floor.map { now - $0.set >= $0.grace * 1_000_000_000 } ?? true

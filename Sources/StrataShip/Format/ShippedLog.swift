@@ -45,8 +45,8 @@ package struct ShippedLog: Sendable {
     package private(set) var last: ObjectHeader?
     /// The epoch whose owner has put a fence under the name of the next piece.
     package private(set) var fence: UInt32?
-    /// The piece at ``end``, if it is gone: it was shipped, because the bucket names it or one behind it in its segment.
-    /// The log goes on there, and nobody knows how far.
+    /// The piece at ``end``, if it is gone: it was shipped, because the bucket names it or one behind it in its
+    /// segment. The log goes on there, and nobody knows how far.
     package private(set) var gone: String?
     /// Checkpoints that lie on this log, by number, ascending, their epochs, and their objects' sizes.
     package private(set) var checkpoints: [(number: UInt32, epoch: UInt32, byteCount: Int64)] = []
@@ -408,8 +408,8 @@ package struct ShippedLog: Sendable {
         checkpoints.sort { ($0.number, $0.epoch) < ($1.number, $1.epoch) }
     }
 
-    /// Leaves out the checkpoints of the ends of epochs that count no more, since a later one begins before them: whoever
-    /// looks for the newest would find one of another history.
+    /// Leaves out the checkpoints of the ends of epochs that count no more, since a later one begins before them:
+    /// whoever looks for the newest would find one of another history.
     package mutating func removeDiscardedCheckpoints(_ objects: ShipBucket) async throws(ShipError) {
         let newest = head.begun.last?.epoch.number
         var earlier: [UInt32: [UInt32]] = [:]
@@ -459,9 +459,9 @@ package struct ShippedLog: Sendable {
         guard let gone else { return }
         throw ShipError(
             .missing,
-            "a piece of the log is gone, and later ones are there: somebody, or a rule of the bucket, has removed it. The log ends "
-                + "behind it, and cannot be followed. Earlier states can be restored, up to transaction \(end.sequence); to go on "
-                + "shipping, use another prefix", key: gone)
+            "a piece of the log is gone, and later ones are there: somebody, or a rule of the bucket, has removed it. "
+                + "The log ends behind it, and cannot be followed. Earlier states can be restored, up to transaction "
+                + "\(end.sequence); to go on shipping, use another prefix", key: gone)
     }
 
     /// Whether a position that an epoch has written is of the history that counts.

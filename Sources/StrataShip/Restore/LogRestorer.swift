@@ -36,9 +36,9 @@ public struct LogRestorer: Sendable {
     }
 
     /// Restores a store at a path where nothing is. It is made beside it, checked, and renamed: durable when this
-    /// returns, and not there if it throws. The other shipper is stopped when the store has been made and checked; then
-    /// what that one has shipped meanwhile is fetched. An error behind that says so. Until then, cancelling the task ends
-    /// the restore and changes nothing.
+    /// returns, and not there if it throws. The other shipper is stopped when the store has been made and checked;
+    /// then what that one has shipped meanwhile is fetched. An error behind that says so. Until then, cancelling the
+    /// task ends the restore and changes nothing.
     ///
     /// - Parameters:
     ///   - path: Of the store's directory, which must not exist; the directory that it lies in must.
@@ -163,9 +163,9 @@ private final class RestoreWork: Sendable {
     func explained(_ error: ShipError) -> ShipError {
         guard state.withLock({ $0.isFencing }) else { return error }
         return error.adding(
-            ". The shipper before this one has been fenced for this, or may have been: it stops with its next piece, and its store "
-                + "refuses saves then. Take over again; or, if the other store is to go on after all, open it anew and start its "
-                + "shipper again")
+            ". The shipper before this one has been fenced for this, or may have been: it stops with its next piece, "
+                + "and its store refuses saves then. Take over again; or, if the other store is to go on after all, "
+                + "open it anew and start its shipper again")
     }
 
     /// Waits for something asynchronous, on a thread that tasks do not run on.

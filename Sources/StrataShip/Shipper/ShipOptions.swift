@@ -54,8 +54,8 @@ public struct ShipOptions: Sendable {
 public struct ShipRetention: Sendable, Hashable {
     /// States of at least so long can be restored, if ``byteMaximum`` allows it.
     public var age: Duration
-    /// Older states go, however young they are, when segments of the log hold more bytes in the bucket; nil for no limit.
-    /// What the newest states need stays in any case, and what goes stays for ``grace``.
+    /// Older states go, however young they are, when segments of the log hold more bytes in the bucket; nil for no
+    /// limit. What the newest states need stays in any case, and what goes stays for ``grace``.
     public var byteMaximum: Int64?
     /// What nothing needs any more stays for so long, for restores and followers that are reading it.
     public var grace = Self.usualGrace
