@@ -32,8 +32,12 @@ struct Backup: AsyncParsableCommand {
         guard (destination == nil) != (to == nil) else {
             throw ValidationError("Say where the copy goes: either a directory, or --to and a bucket.")
         }
-        guard to != nil || !(ship.takeOver || ship.onlyWriter || ship.keys.keyFile != nil) else {
-            throw ValidationError("--take-over, --only-writer and --key-file are for --to.")
+        let isForBucket =
+            ship.takeOver || ship.onlyWriter || ship.keys.keyFile != nil || ship.keepDays != nil
+            || ship.keepMebibytes != nil
+        guard to != nil || !isForBucket else {
+            throw ValidationError(
+                "--take-over, --only-writer, --key-file, --keep-days and --keep-mebibytes are for --to.")
         }
     }
 

@@ -42,6 +42,10 @@ struct Restore: AsyncParsableCommand {
 
     func validate() throws {
         if fork && takeOver { throw ValidationError("--fork and --take-over exclude each other") }
+        if onlyWriter && !takeOver { throw ValidationError("--only-writer is for --take-over") }
+        if dryRun && (takeOver || fast) {
+            throw ValidationError("--dry-run changes nothing: --take-over and --fast exclude it")
+        }
     }
 
     private var target: RestoreTarget {

@@ -20,13 +20,35 @@ struct ShipArguments: ParsableArguments {
             Ship to a bucket without conditional writes. Two shippers at once then destroy what is in it.
             """)
     var onlyWriter = false
+    @Option(help: "Keep states of so many days in the bucket, and remove what only older ones need. Default: all.")
+    var keepDays: Double?
+    @Option(
+        help: """
+            Remove what only older states need, however young they are, when the log in the bucket has more than so \
+            many MiB. Default: no limit.
+            """)
+    var keepMebibytes: Int?
     @OptionGroup var keys: BucketKeys
+
+    func validate() throws {
+        guard keepDays.map({ $0 > 0 && $0 <= 36_500 }) ?? true else {
+            throw ValidationError("--keep-days is a positive number of days")
+        }
+        guard keepMebibytes.map({ (1...1 << 40).contains($0) }) ?? true else {
+            throw ValidationError("--keep-mebibytes is a positive number")
+        }
+    }
 
     func options() throws -> ShipOptions {
         var options = ShipOptions()
         options.cipher = try keys.cipher()
         options.takesOver = takeOver
         options.onlyWriter = onlyWriter
+        if keepDays != nil || keepMebibytes != nil {
+            options.retention = ShipRetention(
+                age: keepDays.map { .seconds($0 * 86_400) } ?? ShipRetention.unlimitedAge,
+                byteMaximum: keepMebibytes.map { Int64($0) << 20 })
+        }
         return options
     }
 
@@ -56,30 +78,25 @@ struct Ship: AsyncParsableCommand {
     @OptionGroup var ship: ShipArguments
     @Flag(help: "Ship what is there and end.")
     var once = false
-    @Option(help: "How often to look for something new, in seconds.")
-    var interval = 1.0
-    @Option(help: "Keep states of so many days in the bucket, and remove what only older ones need. Default: all.")
-    var keepDays: Double?
+    @Option(help: "How often to look for something new, in seconds. Default: 1.")
+    var interval: Double?
     @Option(help: "Compaction leaves so many MiB alone that are not shipped yet; 0 for none.")
     var slotMebibytes = 1024
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard interval >= 0.01, interval <= 86_400 else {
+        guard interval.map({ (0.01...86_400).contains($0) }) ?? true else {
             throw ValidationError("--interval is 0.01 to 86400 seconds")
         }
-        guard keepDays.map({ $0 > 0 && $0 <= 36_500 }) ?? true else {
-            throw ValidationError("--keep-days is a positive number of days")
-        }
+        guard !once || interval == nil else { throw ValidationError("--once and --interval exclude each other") }
         guard (0...1 << 30).contains(slotMebibytes) else { throw ValidationError("--slot-mebibytes is 0 or more") }
     }
 
     func run() async throws {
         do {
             var options = try ship.options()
-            options.interval = .seconds(interval)
+            options.interval = .seconds(interval ?? 1)
             options.slotMaximumBytes = Int64(slotMebibytes) << 20
-            if let keepDays { options.retention = ShipRetention(age: .seconds(keepDays * 86_400)) }
             let shipper = LogShipper(
                 storeAt: FilePath(argument.url.path), to: try BucketURL.open(bucket), options: options)
             if once {

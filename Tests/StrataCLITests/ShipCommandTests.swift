@@ -127,6 +127,14 @@ import Testing
             (["backup", fixture.store.path], 64, "either"),
             (["backup", fixture.store.path, copy.path, "--to", bucket], 64, "either"),
             (["ship", fixture.store.path, bucket, "--interval", "0"], 64, "interval"),
+            (["ship", fixture.store.path, bucket, "--once", "--interval", "2"], 64, "exclude"),
+            (["ship", fixture.store.path, bucket, "--keep-days", "0"], 64, "days"),
+            (["backup", fixture.store.path, "--to", bucket, "--keep-mebibytes", "0"], 64, "mebibytes"),
+            (["backup", fixture.store.path, copy.path, "--keep-days", "3"], 64, "for --to"),
+            (["restore", bucket, copy.path, "--only-writer"], 64, "for --take-over"),
+            (["restore", bucket, copy.path, "--dry-run", "--take-over"], 64, "--dry-run"),
+            (["restore", bucket, copy.path, "--dry-run", "--take-over", "--only-writer"], 64, "--dry-run"),
+            (["restore", bucket, copy.path, "--dry-run", "--fast"], 64, "--dry-run"),
         ]
         for (arguments, code, message) in cases {
             let result = try Self.run(arguments, fixture)

@@ -16,12 +16,20 @@ package struct ShipSlot: Sendable, Hashable {
     package var segment: UInt32
     /// The most bytes of log that wait for the shipper.
     package var maximumBytes: Int64
+    /// The bucket that this store has been shipped to; nil before the first time.
+    package var bucket: String?
 
-    package init(storeUUID: StoreUUID, line: String, segment: UInt32, maximumBytes: Int64) {
+    package init(storeUUID: StoreUUID, line: String, segment: UInt32, maximumBytes: Int64, bucket: String? = nil) {
         self.storeUUID = storeUUID
         self.line = line
         self.segment = segment
         self.maximumBytes = maximumBytes
+        self.bucket = bucket.map(Self.name(ofBucket:))
+    }
+
+    /// What a bucket that describes itself in some way is called here, in one line.
+    package static func name(ofBucket description: String) -> String {
+        String(description.map { $0.isNewline ? " " : $0 })
     }
 
     /// The file beside the store at a path.
@@ -34,7 +42,7 @@ package struct ShipSlot: Sendable, Hashable {
     }
 
     private static let first = "strata-ship 1"
-    private static let byteMaximum = 512
+    private static let byteMaximum = 16 << 10
 
     /// The slot of a store; nil where there is none that can be read.
     package static func read(besideStoreAt directory: FilePath, in fileSystem: any FileSystem) -> ShipSlot? {
@@ -45,33 +53,44 @@ package struct ShipSlot: Sendable, Hashable {
             count < byteMaximum
         else { return nil }
         let lines = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n")
-        guard lines.count == 6, lines[0] == first, let high = UInt64(lines[1], radix: 16),
+        guard (6...7).contains(lines.count), lines[0] == first, let high = UInt64(lines[1], radix: 16),
             let low = UInt64(lines[2], radix: 16), let segment = UInt32(lines[4]), let maximum = Int64(lines[5])
         else { return nil }
         return ShipSlot(
             storeUUID: StoreUUID(high: high, low: low), line: String(lines[3]), segment: segment,
-            maximumBytes: maximum)
+            maximumBytes: maximum, bucket: lines.count == 7 ? String(lines[6]) : nil)
     }
 
-    /// Puts the slot in the place of the one before. Not flushed: an older one keeps more.
+    /// Puts the slot in the place of the one before, durably: without it, the store's next shipper would count as that
+    /// of a copy.
     ///
     /// - Throws: `.io`.
     package func write(besideStoreAt directory: FilePath, in fileSystem: any FileSystem) throws(StoreError) {
         let path = Self.path(besideStoreAt: directory)
         var unfinished = path
         unfinished.removeLastComponent()
-        unfinished.append((path.lastComponent?.string ?? "strata-ship") + ".tmp")
-        let text =
-            [
-                Self.first, String(storeUUID.high, radix: 16), String(storeUUID.low, radix: 16), line,
-                String(segment), String(maximumBytes),
-            ].joined(separator: "\n") + "\n"
+        // A name of its own: two shippers may be started at once by mistake.
+        let mark = String(UInt64.random(in: .min ... .max), radix: 36)
+        unfinished.append((path.lastComponent?.string ?? "strata-ship") + "." + mark + ".tmp")
+        let lines = [
+            Self.first, String(storeUUID.high, radix: 16), String(storeUUID.low, radix: 16), line,
+            String(segment), String(maximumBytes),
+        ]
+        let text = (lines + [bucket].compactMap { $0 }).joined(separator: "\n") + "\n"
         try io("write", path) { () throws(Errno) in
-            let file = try fileSystem.open(unfinished, .createIfMissing)
-            defer { try? file.close() }
-            try file.truncate(to: 0)
-            try Array(text.utf8).withBytes { bytes throws(Errno) in try file.writeAll([bytes], at: 0) }
-            try fileSystem.rename(unfinished, to: path)
+            do throws(Errno) {
+                let file = try fileSystem.open(unfinished, .createIfMissing)
+                defer { try? file.close() }
+                try file.truncate(to: 0)
+                try Array(text.utf8).withBytes { bytes throws(Errno) in try file.writeAll([bytes], at: 0) }
+                try file.sync()
+                try fileSystem.rename(unfinished, to: path)
+            } catch {
+                try? fileSystem.unlink(unfinished)
+                throw error
+            }
+            let parent = path.removingLastComponent()
+            try fileSystem.syncDirectory(parent.isEmpty ? "." : parent)
         }
     }
 

@@ -43,14 +43,42 @@ public struct LogCollector: Sendable {
     ///   permission to delete.
     public func collect() async throws(ShipError) -> Report {
         guard let log = try await ShippedLog.read(objects) else { throw EpochLead.noLog(objects) }
+        try log.requireEnd()
         var report = Report()
-        let now = clock()
+        let now = try await now()
+        if let floor = log.head.floor, floor.set > now + Self.clockTolerance {
+            throw ShipError(
+                .invalid,
+                "the floor of \(objects.description) was set \((floor.set - now) / 3_600_000_000_000) hours from now: "
+                    + "a clock is or was wrong, here or in the bucket. Nothing is collected until that time has come; "
+                    + "set the clock",
+                key: ShipKey.head)
+        }
         let isOver = log.head.floor.map { now - $0.set >= $0.grace * 1_000_000_000 } ?? true
         if let floor = log.head.floor, isOver { try await remove(before: floor, log, &report) }
         try await removeReplaced(log, now, &report)
         report.floor = log.head.floor?.place.sequence
         if isOver, let retention { try await raise(log, now, retention, &report) }
         return report
+    }
+
+    // MARK: The time
+
+    /// A floor may be set so much later than now, since clocks differ.
+    private static let clockTolerance: Int64 = 86_400_000_000_000
+
+    /// The time, by this machine's clock or by the bucket's, whichever is earlier: a clock that is ahead must take no
+    /// state out of the window.
+    private func now() async throws(ShipError) -> Int64 {
+        let bytes = Array("clock\n".utf8)
+        let objects = objects
+        let found = try await asking { () async throws(ObjectStoreError) in
+            _ = try await objects.put(ShipKey.clock, bytes, digest: ObjectDigest(of: bytes), if: .always)
+            return try await objects.head(ShipKey.clock)?.modified
+        }
+        guard let found, abs(found) < 9e9 else { return clock() }
+        // Times are told in whole seconds: this one is not over.
+        return min(clock(), Int64((found + 1) * 1e9))
     }
 
     // MARK: The floor
@@ -70,8 +98,11 @@ public struct LogCollector: Sendable {
             else { return }
             if header.previousTime <= time { low = middle + 1 } else { high = middle }
         }
-        guard low >= 2, case let segment = segments[low - 2],
-            segment.number > log.head.floor?.place.segment ?? 0,
+        var first = low >= 2 ? low - 2 : nil
+        if let limit = retention.byteMaximum {
+            first = try await self.first(keeping: limit, segments, from: first ?? 0, log) ?? first
+        }
+        guard let first, case let segment = segments[first], segment.number > log.head.floor?.place.segment ?? 0,
             let key = segment.parts.first?.key, let header = try await ShippedLog.header(key, objects)
         else { return }
         var head = log.head
@@ -91,6 +122,32 @@ public struct LogCollector: Sendable {
         guard try await EpochLead.replace(head, .matching(log.headTag), objects) != nil else { return }
         report.isRaised = true
         report.floor = header.previousSequence
+    }
+
+    /// The first of some segments from which on states can be kept without keeping more than so many bytes; the last
+    /// but one if there is none. Nil if there is nothing to do.
+    private func first(
+        keeping limit: Int64, _ segments: [ShippedLog.Segment], from lowest: Int, _ log: ShippedLog
+    ) async throws(ShipError) -> Int? {
+        let sizes = segments.map { segment in
+            segment.parts.reduce(Int64(0)) { $0 + Int64(objects.objectByteCount($1.byteCount)) }
+        }
+        guard segments.count >= 2, sizes.reduce(0, +) > limit else { return nil }
+        var (low, high) = (lowest, segments.count - 2)
+        while low < high {
+            let middle = (low + high) / 2
+            // What the log does not need any more when the segment begins goes.
+            let preamble = try await RestorePointFinder.firstRecords(segments[middle], log.head.storeUUID, objects)
+                .first
+            var holes: [ClosedRange<UInt32>] = []
+            if case .all(let all)? = preamble?.holes { holes = all }
+            var kept = sizes[middle...].reduce(0, +)
+            for index in 0..<middle where !holes.contains(where: { $0.contains(segments[index].number) }) {
+                kept += sizes[index]
+            }
+            if kept > limit { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 
     // MARK: Removing

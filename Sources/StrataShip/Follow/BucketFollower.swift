@@ -43,7 +43,9 @@ public final class BucketFollower: Sendable {
         let bucket = ShipBucket(objects, options.cipher)
         let log: FollowedLog
         do throws(ShipError) {
-            guard let found = try await ShippedLog.read(bucket) else { throw EpochLead.noLog(bucket) }
+            guard var found = try await ShippedLog.read(bucket) else { throw EpochLead.noLog(bucket) }
+            try found.requireEnd()
+            try await found.removeDiscardedCheckpoints(bucket)
             let catalog = FollowCatalog(found)
             if cached == nil || cached?.storeUUID != catalog.storeUUID { chunks.clear() }
             log = FollowedLog(bucket, chunks, catalog, options, isContacted: true)

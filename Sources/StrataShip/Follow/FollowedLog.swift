@@ -202,9 +202,11 @@ final class FollowedLog: Sendable {
 
     /// Reads the bucket's names anew.
     func reload() async throws(ShipError) {
-        guard let log = try await ShippedLog.read(objects) else {
+        guard var log = try await ShippedLog.read(objects) else {
             throw ShipError(.missing, "the log is not in \(objects.description) any more", key: ShipKey.head)
         }
+        try log.requireEnd()
+        try await log.removeDiscardedCheckpoints(objects)
         let found = FollowCatalog(log)
         guard found.storeUUID == catalog.storeUUID else {
             throw ShipError(.damaged, "another store is shipped to \(objects.description) now", key: ShipKey.head)

@@ -1,3 +1,4 @@
+internal import StrataLog
 package import StrataObjectStore
 internal import Synchronization
 
@@ -7,6 +8,7 @@ package struct ShipBucket: Sendable {
     /// Nil for a bucket that is not encrypted.
     package let cipher: (any ObjectCipher)?
     private let readers = FrameReaders()
+    private let positions = Positions()
 
     package init(_ objects: any ObjectStore, _ cipher: (any ObjectCipher)?) {
         self.objects = objects
@@ -47,6 +49,33 @@ package struct ShipBucket: Sendable {
     }
 
     func delete(_ keys: [String]) async throws(ObjectStoreError) { try await objects.delete(keys) }
+
+    // MARK: Checkpoints
+
+    /// Where checkpoints end that were asked for before. Objects are not replaced.
+    private final class Positions: Sendable {
+        private let known = Mutex<[String: LogPosition]>([:])
+
+        subscript(_ key: String) -> LogPosition? {
+            get { known.withLock { $0[key] } }
+            set { known.withLock { $0[key] = newValue } }
+        }
+    }
+
+    /// Where a checkpoint ends; nil where there is none that can be read.
+    ///
+    /// - Throws: `.store`
+    func end(ofCheckpoint key: String) async throws(ShipError) -> LogPosition? {
+        if let known = positions[key] { return known }
+        do throws(ShipError) {
+            let found = try await ShippedLog.header(key, self)?.position
+            if let found { positions[key] = found }
+            return found
+        } catch {
+            guard error.code == .damaged else { throw error }
+            return nil
+        }
+    }
 
     // MARK: Parts of objects
 

@@ -81,6 +81,11 @@ public struct ShipError: Error, Sendable {
         }
     }
 
+    /// The same with more to say.
+    func adding(_ text: String) -> ShipError {
+        ShipError(code, message + text, key: key, objectStoreError: objectStoreError, storeError: storeError)
+    }
+
     /// Whether the same may succeed later, without anybody doing anything.
     public var mayPass: Bool {
         switch objectStoreError {

@@ -6,6 +6,8 @@ package enum ShipKey {
     package static let logPrefix = "log/"
     package static let checkpointPrefix = "chk/"
     package static let probePrefix = "probe/"
+    /// Written to learn the bucket's time.
+    package static let clock = "probe/clock"
 
     /// The piece of a segment's log that begins at an offset; the fence that ends an epoch has the name of one.
     package static func piece(_ epoch: UInt32, _ segment: UInt32, _ offset: Int) -> String {

@@ -45,6 +45,9 @@ package struct ShippedLog: Sendable {
     package private(set) var last: ObjectHeader?
     /// The epoch whose owner has put a fence under the name of the next piece.
     package private(set) var fence: UInt32?
+    /// The piece at ``end``, if it is gone: it was shipped, because the bucket names it or one behind it in its
+    /// segment. The log goes on there, and nobody knows how far.
+    package private(set) var gone: String?
     /// Checkpoints that lie on this log, by number, ascending, their epochs, and their objects' sizes.
     package private(set) var checkpoints: [(number: UInt32, epoch: UInt32, byteCount: Int64)] = []
 
@@ -142,6 +145,12 @@ package struct ShippedLog: Sendable {
     ///
     /// - Throws: `.damaged`, `.unsupportedFormat`; `.store` when requests fail.
     package static func read(_ objects: ShipBucket) async throws(ShipError) -> ShippedLog? {
+        let log = try await readOnce(objects)
+        // A list may name what was collected, and not know of the segments that came later: a second one decides.
+        return log?.gone == nil ? log : try await readOnce(objects)
+    }
+
+    private static func readOnce(_ objects: ShipBucket) async throws(ShipError) -> ShippedLog? {
         guard let (head, tag) = try await head(objects) else { return nil }
         guard let first = head.begun.first else {
             throw ShipError(.damaged, "no epoch of the head has begun", key: ShipKey.head)
@@ -204,6 +213,11 @@ package struct ShippedLog: Sendable {
             pieces[Of(epoch: epoch, segment: position.segment)]?[position.offset] != nil
         }
 
+        /// Whether an object is listed that only follows those before it: at an offset of a segment, or behind it.
+        func isListed(_ epoch: UInt32, atOrBehind position: LogPosition) -> Bool {
+            pieces[Of(epoch: epoch, segment: position.segment)]?.keys.contains { $0 >= position.offset } ?? false
+        }
+
         func hasWhole(of segment: UInt32, after epoch: UInt32) -> Bool {
             wholeEpochs[segment].map { $0 > epoch } ?? false
         }
@@ -260,7 +274,14 @@ package struct ShippedLog: Sendable {
                 continue
             }
             let later = names.nextSegment(after: position.segment, in: epoch)
-            guard limit != nil || later != nil else { break }
+            guard limit != nil || later != nil else {
+                // A list that lags does not name what is there. What it names was there, and all before it, too.
+                if names.isListed(epoch, atOrBehind: position) {
+                    gone = key
+                    segments[segments.count - 1].isComplete = false
+                }
+                break
+            }
             segments[segments.count - 1].isComplete = false
             guard let later, limit == nil || later <= (limit?.segment ?? 0) else { break }
             next = LogPosition(segment: later, offset: 0)
@@ -385,6 +406,62 @@ package struct ShippedLog: Sendable {
             checkpoints.append((number, epoch, info.size))
         }
         checkpoints.sort { ($0.number, $0.epoch) < ($1.number, $1.epoch) }
+    }
+
+    /// Leaves out the checkpoints of the ends of epochs that count no more, since a later one begins before them:
+    /// whoever looks for the newest would find one of another history.
+    package mutating func removeDiscardedCheckpoints(_ objects: ShipBucket) async throws(ShipError) {
+        let newest = head.begun.last?.epoch.number
+        var earlier: [UInt32: [UInt32]] = [:]
+        for entry in checkpoints where entry.epoch != newest { earlier[entry.epoch, default: []].append(entry.number) }
+        let log = self
+        // In each epoch from the last one on, up to the first that counts.
+        let results = await withTaskGroup(of: Result<[String], ShipError>.self) { group in
+            var waiting = Array(earlier)
+            func add() {
+                guard let (epoch, numbers) = waiting.popLast() else { return }
+                group.addTask { await log.discarded(numbers, of: epoch, objects) }
+            }
+            for _ in 0..<8 { add() }
+            var results: [Result<[String], ShipError>] = []
+            while let result = await group.next() {
+                results.append(result)
+                add()
+            }
+            return results
+        }
+        var discarded: Set<String> = []
+        for result in results { discarded.formUnion(try result.get()) }
+        checkpoints.removeAll { discarded.contains(ShipKey.checkpoint($0.epoch, $0.number)) }
+    }
+
+    private func discarded(
+        _ numbers: [UInt32], of epoch: UInt32, _ objects: ShipBucket
+    ) async -> Result<[String], ShipError> {
+        var discarded: [String] = []
+        for number in numbers.sorted(by: >) {
+            let key = ShipKey.checkpoint(epoch, number)
+            do throws(ShipError) {
+                if let end = try await objects.end(ofCheckpoint: key), contains(end, of: epoch) { break }
+            } catch {
+                return .failure(error)
+            }
+            discarded.append(key)
+        }
+        return .success(discarded)
+    }
+
+    /// Makes sure that it is known where the log ends: nothing may be fenced, compared, or taken for the newest state
+    /// before.
+    ///
+    /// - Throws: `.missing`
+    package func requireEnd() throws(ShipError) {
+        guard let gone else { return }
+        throw ShipError(
+            .missing,
+            "a piece of the log is gone, and later ones are there: somebody, or a rule of the bucket, has removed it. "
+                + "The log ends behind it, and cannot be followed. Earlier states can be restored, up to transaction "
+                + "\(end.sequence); to go on shipping, use another prefix", key: gone)
     }
 
     /// Whether a position that an epoch has written is of the history that counts.

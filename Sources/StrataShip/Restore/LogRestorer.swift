@@ -36,7 +36,9 @@ public struct LogRestorer: Sendable {
     }
 
     /// Restores a store at a path where nothing is. It is made beside it, checked, and renamed: durable when this
-    /// returns, and not there if it throws. Taking over happens when all but the last of the log has been fetched.
+    /// returns, and not there if it throws. The other shipper is stopped when the store has been made and checked;
+    /// then what that one has shipped meanwhile is fetched. An error behind that says so. Until then, cancelling the
+    /// task ends the restore and changes nothing.
     ///
     /// - Parameters:
     ///   - path: Of the store's directory, which must not exist; the directory that it lies in must.
@@ -50,12 +52,22 @@ public struct LogRestorer: Sendable {
         finishing: @escaping @Sendable (LogStore, FilePath) throws -> Void = { _, _ in }
     ) async throws -> RestorePlan {
         try checkNothing(at: path, fileSystem)
-        let objects = objects
-        return try await withCheckedThrowingContinuation { continuation in
+        let work = RestoreWork(objects, fileSystem, options)
+        return try await withTaskCancellationHandler {
+            try await run(work, path, fileSystem, finishing)
+        } onCancel: {
+            work.cancel()
+        }
+    }
+
+    private func run(
+        _ work: RestoreWork, _ path: FilePath, _ fileSystem: any FileSystem,
+        _ finishing: @escaping @Sendable (LogStore, FilePath) throws -> Void
+    ) async throws -> RestorePlan {
+        try await withCheckedThrowingContinuation { continuation in
             // Making a store's directory is one call that blocks, and holds a lock.
             let isStarted = PoolThread.start("strata-restore") {
                 do {
-                    let work = RestoreWork(objects, fileSystem, options)
                     try StoreDirectory(path, fileSystem).replace { copy in
                         try work.make(copy, finishing)
                         try self.checkNothing(at: path, fileSystem)
@@ -66,7 +78,9 @@ public struct LogRestorer: Sendable {
                     }
                     continuation.resume(returning: plan)
                 } catch let error as StoreError {
-                    continuation.resume(throwing: ShipError(error))
+                    continuation.resume(throwing: work.explained(ShipError(error)))
+                } catch let error as ShipError {
+                    continuation.resume(throwing: work.explained(error))
                 } catch {
                     continuation.resume(throwing: error)
                 }
@@ -104,6 +118,11 @@ private final class RestoreWork: Sendable {
         var arrived: Int64 = 0
         var place: ShipHead.Place?
         var storeUUID: StoreUUID?
+        var isCancelled = false
+        /// Whether the other shipper has been stopped, or is about to be: from here on it is worse to give up.
+        var isFencing = false
+        /// Cancels what is being waited for.
+        var cancel: (@Sendable () -> Void)?
     }
     private let state = Mutex(State())
     /// What the store's shippers go by.
@@ -117,6 +136,38 @@ private final class RestoreWork: Sendable {
 
     var plan: RestorePlan? { state.withLock { $0.plan } }
 
+    // MARK: Giving up
+
+    /// Ends the restore, if nobody else has been stopped for it.
+    func cancel() {
+        let cancel = state.withLock { state -> (@Sendable () -> Void)? in
+            state.isCancelled = true
+            return state.isFencing ? nil : state.cancel
+        }
+        cancel?()
+    }
+
+    private func checkCancellation() throws(ShipError) {
+        if state.withLock({ $0.isCancelled && !$0.isFencing }) { throw ShipError(ObjectStoreError.cancelled) }
+    }
+
+    private func beginFencing() throws(ShipError) {
+        let isCancelled = state.withLock { state in
+            if !state.isCancelled { state.isFencing = true }
+            return !state.isFencing
+        }
+        if isCancelled { throw ShipError(ObjectStoreError.cancelled) }
+    }
+
+    /// An error with what it means for the other shipper.
+    func explained(_ error: ShipError) -> ShipError {
+        guard state.withLock({ $0.isFencing }) else { return error }
+        return error.adding(
+            ". The shipper before this one has been fenced for this, or may have been: it stops with its next piece, "
+                + "and its store refuses saves then. Take over again; or, if the other store is to go on after all, "
+                + "open it anew and start its shipper again")
+    }
+
     /// Waits for something asynchronous, on a thread that tasks do not run on.
     private func wait<Result: Sendable>(
         _ body: @escaping @Sendable () async throws(ShipError) -> Result
@@ -124,7 +175,8 @@ private final class RestoreWork: Sendable {
         let done = DispatchSemaphore(value: 0)
         let box = Mutex<Swift.Result<Result, ShipError>?>(nil)
         let reference = Reference(box)
-        Task.detached {
+        try checkCancellation()
+        let task = Task.detached {
             let result: Swift.Result<Result, ShipError>
             do throws(ShipError) {
                 result = .success(try await body())
@@ -134,7 +186,13 @@ private final class RestoreWork: Sendable {
             reference.box.withLock { $0 = result }
             done.signal()
         }
+        let isCancelled = state.withLock { state in
+            state.cancel = { task.cancel() }
+            return state.isCancelled && !state.isFencing
+        }
+        if isCancelled { task.cancel() }
         done.wait()
+        state.withLock { $0.cancel = nil }
         guard let result = reference.box.withLock({ $0 }) else { throw ShipError(.invalid, "nothing came back") }
         return try result.get()
     }
@@ -157,6 +215,7 @@ private final class RestoreWork: Sendable {
         }
         let objects = objects
         let options = options
+        var isChecked = false
         var point = try wait { () async throws(ShipError) in
             guard let log = try await ShippedLog.read(objects) else { throw EpochLead.noLog(objects) }
             var finder = RestorePointFinder(log, objects)
@@ -164,21 +223,28 @@ private final class RestoreWork: Sendable {
         }
         try fetch(point, files)
         if options.takesOver {
+            // Whatever can fail is to fail before the other shipper is stopped.
+            try check(point, copy) { _, _ in }
+            let checked = point.place
             var ship = ShipOptions()
             ship.onlyWriter = options.onlyWriter
             let shipOptions = ship
             let line = line
             // What the other shipper has written until it was fenced is in the store, too.
             point = try wait { () async throws(ShipError) in
-                try await EpochLead.take(line: line, objects, shipOptions) { log async throws(ShipError) in
-                    var finder = RestorePointFinder(log, objects)
-                    return try await finder.find(options.target)
-                }
+                try await EpochLead.take(
+                    line: line, objects, shipOptions,
+                    beforeFence: { () throws(ShipError) in try self.beginFencing() },
+                    find: { log async throws(ShipError) in
+                        var finder = RestorePointFinder(log, objects)
+                        return try await finder.find(options.target)
+                    })
             }
             try fetch(point, files)
+            isChecked = point.place == checked
         }
         state.withLock { $0.plan = point.plan }
-        try check(point, copy, finishing)
+        try check(point, copy, verifies: !isChecked, finishing)
     }
 
     /// Fetches what is not there yet, and removes what is not needed any more.
@@ -207,9 +273,17 @@ private final class RestoreWork: Sendable {
                         guard next < missing.count else { return }
                         let piece = missing[next]
                         next += 1
+                        let isLast = piece == point.pieces.last
                         group.addTask {
-                            let bytes = try await RestorePointFinder.bytes(
-                                piece.segment, upTo: piece.byteCount, objects, note)
+                            let bytes: [UInt8]
+                            if isLast {
+                                bytes = point.last
+                                note(
+                                    piece.segment.parts.reduce(0) { $0 + Int64(objects.objectByteCount($1.byteCount)) })
+                            } else {
+                                bytes = try await RestorePointFinder.bytes(
+                                    piece.segment, upTo: piece.byteCount, objects, note)
+                            }
                             guard bytes.count == piece.byteCount else {
                                 throw ShipError(
                                     .damaged,
@@ -263,13 +337,17 @@ private final class RestoreWork: Sendable {
         guard options.takesOver, let place = state.withLock({ $0.place }), let uuid = state.withLock({ $0.storeUUID })
         else { return try ShipSlot.remove(besideStoreAt: resolved, in: fileSystem) }
         let slot = ShipSlot(
-            storeUUID: uuid, line: line, segment: place.segment, maximumBytes: ShipOptions().slotMaximumBytes)
+            storeUUID: uuid, line: line, segment: place.segment, maximumBytes: ShipOptions().slotMaximumBytes,
+            bucket: objects.description)
         try slot.write(besideStoreAt: resolved, in: fileSystem)
     }
 
     /// Opens the store, which has to be in the state that was asked for.
+    ///
+    /// - Parameter verifies: false if that has been done of this very state.
     private func check(
-        _ point: RestorePoint, _ copy: FilePath, _ finishing: (LogStore, FilePath) throws -> Void
+        _ point: RestorePoint, _ copy: FilePath, verifies: Bool = true,
+        _ finishing: (LogStore, FilePath) throws -> Void
     ) throws {
         var options = LogOptions()
         options.createsIfMissing = false
@@ -284,7 +362,7 @@ private final class RestoreWork: Sendable {
                     "what was restored ends with transaction \(log.snapshot.sequence), and should end with "
                         + "\(point.place.sequence)")
             }
-            if self.options.verifies {
+            if self.options.verifies, verifies {
                 let report = try log.verify()
                 if let damage = report.problems.first {
                     throw ShipError(.damaged, "what was restored is damaged: \(damage)")

@@ -17,6 +17,8 @@ struct RestorePoint: Sendable {
 
     let place: ShipHead.Place
     let pieces: [Piece]
+    /// What the last of these holds, which has been read to find the place.
+    let last: [UInt8]
     let checkpoint: Checkpoint?
     let plan: RestorePlan
 }
@@ -56,28 +58,65 @@ struct RestorePointFinder {
     /// A segment's bytes, as far as they count.
     static func bytes(
         _ segment: ShippedLog.Segment, upTo limit: Int, _ objects: ShipBucket,
-        _ progress: @Sendable (Int64) -> Void = { _ in }
+        _ progress: @escaping @Sendable (Int64) -> Void = { _ in }
     ) async throws(ShipError) -> [UInt8] {
+        let parts = segment.parts.filter { $0.range.lowerBound < limit }
+        // A segment that the log goes on in lies in many pieces: several at once, as each waits mostly for the way.
+        let results = await withTaskGroup(of: (Int, Result<[UInt8], ShipError>).self) { group in
+            var next = 0
+            func add() {
+                guard next < parts.count else { return }
+                let (number, part) = (next, parts[next])
+                next += 1
+                group.addTask { (number, await payload(part, segment.number, objects, progress)) }
+            }
+            for _ in 0..<partsAtOnce { add() }
+            var results = [Result<[UInt8], ShipError>?](repeating: nil, count: parts.count)
+            while let (number, result) = await group.next() {
+                results[number] = result
+                if case .success = result { add() } else { group.cancelAll() }
+            }
+            return results
+        }
+        // The first failure is the cause; others were cancelled for it.
+        let failures = results.compactMap { result -> ShipError? in
+            if case .failure(let error)? = result { return error }
+            return nil
+        }
+        if let failure = failures.first(where: { $0.code != .cancelled }) ?? failures.first { throw failure }
         var bytes: [UInt8] = []
-        for part in segment.parts where part.range.lowerBound < limit {
-            guard bytes.count == part.range.lowerBound, let object = try await ShippedLog.object(part.key, objects)
-            else { throw gone(part.key) }
-            guard object.header.position.segment == segment.number, object.header.position.offset == part.offset,
+        for (part, result) in zip(parts, results) {
+            guard bytes.count == part.range.lowerBound, let payload = try result?.get() else { throw gone(part.key) }
+            let end = min(part.range.upperBound, limit) - part.offset
+            if bytes.isEmpty, part.offset == 0 {
+                // Mostly the only one, and long: it is not copied.
+                bytes = payload
+                bytes.removeLast(bytes.count - end)
+            } else {
+                bytes += payload[(part.range.lowerBound - part.offset)..<end]
+            }
+        }
+        return bytes
+    }
+
+    /// So many pieces of a segment are fetched at once.
+    private static let partsAtOnce = 8
+
+    private static func payload(
+        _ part: ShippedLog.Part, _ segment: UInt32, _ objects: ShipBucket, _ progress: @Sendable (Int64) -> Void
+    ) async -> Result<[UInt8], ShipError> {
+        do throws(ShipError) {
+            guard let object = try await ShippedLog.object(part.key, objects) else { throw gone(part.key) }
+            guard object.header.position.segment == segment, object.header.position.offset == part.offset,
                 object.payload.count >= part.range.upperBound - part.offset
             else {
                 throw ShipError(.damaged, "an object is not the one that its name says", key: part.key)
             }
-            let end = min(part.range.upperBound, limit) - part.offset
             progress(Int64(objects.objectByteCount(object.payload.count)))
-            if bytes.isEmpty, part.offset == 0 {
-                // Mostly the only one, and long: it is not copied.
-                bytes = object.payload
-                bytes.removeLast(bytes.count - end)
-            } else {
-                bytes += object.payload[(part.range.lowerBound - part.offset)..<end]
-            }
+            return .success(object.payload)
+        } catch {
+            return .failure(error)
         }
-        return bytes
     }
 
     /// What the header of a segment in the bucket says.
@@ -104,6 +143,12 @@ struct RestorePointFinder {
         return min(segment.end, try await start(segments[index + 1]).previousValidByteCount)
     }
 
+    /// So many bytes of the segment with a number count; 0 where it is not there.
+    func validByteCount(of number: UInt32) async throws(ShipError) -> Int {
+        guard let index = segments.firstIndex(where: { $0.number == number }) else { return 0 }
+        return try await limit(at: index)
+    }
+
     /// A segment's first records, as many as lie in so many bytes of its first object.
     static func firstRecords(
         _ segment: ShippedLog.Segment, _ storeUUID: StoreUUID, _ objects: ShipBucket, byteCount: Int = 256 << 10
@@ -124,21 +169,28 @@ struct RestorePointFinder {
     private func records(
         _ segment: ShippedLog.Segment, upTo limit: Int
     ) async throws(ShipError) -> [LoggedRecord] {
-        let bytes = try await Self.bytes(segment, upTo: limit, objects)
-        let uuid = log.head.storeUUID
-        let key = segment.parts.first?.key
-        return try bytes.records(of: segment.number, uuid, key)
+        try records(of: segment, in: try await Self.bytes(segment, upTo: limit, objects))
+    }
+
+    private func records(
+        of segment: ShippedLog.Segment, in bytes: [UInt8]
+    ) throws(ShipError) -> [LoggedRecord] {
+        try bytes.records(of: segment.number, log.head.storeUUID, segment.parts.first?.key)
     }
 
     // MARK: Finding
 
     mutating func find(_ target: RestoreTarget) async throws(ShipError) -> RestorePoint {
         guard let last = segments.indices.last else {
+            try log.requireEnd()
             throw ShipError(.notRestorable, "nothing of the log is in \(objects.description) yet")
         }
         switch target {
-        case .newest: return try await point(in: last) { _ in true }
+        case .newest:
+            try log.requireEnd()
+            return try await point(in: last) { _ in true }
         case .transaction(let sequence):
+            if sequence > log.end.sequence { try log.requireEnd() }
             guard sequence > 0, sequence <= log.end.sequence else {
                 throw ShipError(
                     .notRestorable,
@@ -186,8 +238,11 @@ struct RestorePointFinder {
         guard segment.parts.first?.range.lowerBound == 0 else {
             throw try await tooOld("what segment \(segment.number) has of that state")
         }
-        let all = try await records(segment, upTo: try await limit(at: index))
+        let bytesOfSegment = try await Self.bytes(segment, upTo: try await limit(at: index), objects)
+        let all = try records(of: segment, in: bytesOfSegment)
         var wanted = Array(all.prefix(while: isWanted))
+        // What follows may be of that time, too.
+        if sequence == nil, index == segments.count - 1, wanted.count == all.count { try log.requireEnd() }
         // What follows was compacted away before it was shipped: nobody knows where that state would end.
         if sequence == nil, !segment.isComplete, wanted.count == all.count {
             throw try await tooOld("the end of segment \(segment.number), and so that state,")
@@ -258,7 +313,7 @@ struct RestorePointFinder {
         }
         if next == nil { next = try await self.next(after: place.sequence, in: index) }
         return RestorePoint(
-            place: place, pieces: pieces, checkpoint: checkpoint,
+            place: place, pieces: pieces, last: Array(bytesOfSegment.prefix(place.offset)), checkpoint: checkpoint,
             plan: RestorePlan(
                 transaction: transaction, next: next, segments: pieces.count, checkpoint: checkpoint?.number,
                 objects: keys.count + (checkpoint == nil ? 0 : 1), bytes: bytes))

@@ -36,19 +36,20 @@ struct EpochLead: Sendable {
     ///
     /// - Throws: `.unsafeStore`, `.conflict`, `.fenced` when somebody else takes over at the same time.
     static func take(
-        _ scanner: LogScanner, line: String, _ calls: BlockingCalls, _ objects: ShipBucket, _ options: ShipOptions
+        _ scanner: LogScanner, _ slot: ShipSlot, _ calls: BlockingCalls, _ objects: ShipBucket, _ options: ShipOptions
     ) async throws(ShipError) -> Begun {
+        let line = slot.line
         if !options.onlyWriter { try await probe(objects) }
         let owner = randomName()
         for _ in 0..<attempts {
             guard let log = try await ShippedLog.read(objects) else {
-                if let begun = try await create(owner, line, scanner, calls, objects, options) { return begun }
+                if let begun = try await create(owner, slot, scanner, calls, objects, options) { return begun }
                 continue
             }
-            try await check(log, scanner, line, calls, objects, options)
+            try await check(log, scanner, slot, calls, objects, options)
             guard let lead = try await claim(owner, line, log, objects, options) else { continue }
             let ended = try await lead.fence(log, objects)
-            try await check(ended, scanner, line, calls, objects, options)
+            try await check(ended, scanner, slot, calls, objects, options)
             guard let begun = try await lead.begin(ended.end, objects) else {
                 throw ShipError(
                     .fenced,
@@ -66,15 +67,18 @@ struct EpochLead: Sendable {
     ///
     /// - Parameter find: which state is restored, of a log that no longer grows. The epoch begins there, which may be
     ///   before the log's end, and is where a restored store goes on writing even if a segment ends there.
+    /// - Parameter beforeFence: called before the other shipper is stopped; may prevent that.
     static func take(
-        line: String, _ objects: ShipBucket, _ options: ShipOptions,
+        line: String, _ objects: ShipBucket, _ options: ShipOptions, beforeFence: () throws(ShipError) -> Void,
         find: (ShippedLog) async throws(ShipError) -> RestorePoint
     ) async throws(ShipError) -> RestorePoint {
         if !options.onlyWriter { try await probe(objects) }
         let owner = randomName()
         for _ in 0..<attempts {
             guard let log = try await ShippedLog.read(objects) else { throw noLog(objects) }
+            try log.requireEnd()
             guard let lead = try await claim(owner, line, log, objects, options) else { continue }
+            try beforeFence()
             let ended = try await lead.fence(log, objects)
             let point = try await find(ended)
             guard try await lead.begin(point.place, objects) != nil else {
@@ -112,7 +116,7 @@ struct EpochLead: Sendable {
 
     /// Writes the first head of a bucket; nil if somebody else has.
     private static func create(
-        _ owner: String, _ line: String, _ scanner: LogScanner, _ calls: BlockingCalls, _ objects: ShipBucket,
+        _ owner: String, _ slot: ShipSlot, _ scanner: LogScanner, _ calls: BlockingCalls, _ objects: ShipBucket,
         _ options: ShipOptions
     ) async throws(ShipError) -> Begun? {
         let left = try await asking { () async throws(ObjectStoreError) in
@@ -124,6 +128,13 @@ struct EpochLead: Sendable {
                 "the head of \(objects.description) is gone, but objects of a log are there: somebody, or a rule of the bucket, has "
                     + "removed it. Ship to another prefix, and keep what is here", key: ShipKey.head)
         }
+        guard slot.bucket != ShipSlot.name(ofBucket: objects.description) else {
+            throw ShipError(
+                .missing,
+                "this store has been shipped to \(objects.description), and nothing is there any more: it was emptied, or is not the "
+                    + "one that it was; a directory may not be mounted. To begin a new log there, remove the file "
+                    + "\(ShipSlot.path(besideStoreAt: scanner.directory))", key: ShipKey.head)
+        }
         let start = try await calls.run { () throws(StoreError) in
             guard let first = try scanner.segments().first else {
                 throw StoreError(.corruption, "the store has no log", path: scanner.directory.string)
@@ -134,7 +145,7 @@ struct EpochLead: Sendable {
             segment: start.segment, offset: 0, sequence: start.previousSequence, time: .min,
             checksum: start.previousChecksum)
         let epoch = ShipHead.Epoch(
-            number: 1, owner: owner, line: line, name: options.name, taken: options.clock(), start: place)
+            number: 1, owner: owner, line: slot.line, name: options.name, taken: options.clock(), start: place)
         let head = ShipHead(
             storeUUID: scanner.storeUUID, epochs: [epoch], onlyWriter: options.onlyWriter,
             isEncrypted: objects.isEncrypted)
@@ -180,6 +191,7 @@ struct EpochLead: Sendable {
             }
             // A piece that was on its way, a fence, or this one after all.
             guard let found = try await ShippedLog.read(objects) else { throw Self.noLog(objects) }
+            try found.requireEnd()
             guard found.head.epochs.last?.owner == owner else {
                 throw ShipError(
                     .fenced, "another shipper has taken over while this one was about to", key: ShipKey.head)
@@ -255,8 +267,16 @@ struct EpochLead: Sendable {
         }
         guard info.tag != tag else { return }
         guard let found = try await ShippedLog.head(objects) else { throw Self.noLog(objects) }
-        if let newer = found.head.begun.last?.epoch, newer.number > epoch {
+        let isOwnLog = found.head.storeUUID == head.storeUUID
+        if isOwnLog, let newer = found.head.begun.last?.epoch, newer.number > epoch {
             throw Self.fenced(by: newer.number, ShipKey.head)
+        }
+        guard isOwnLog, found.head.epochs.contains(where: { $0.number == epoch && $0.owner == owner }) else {
+            throw ShipError(
+                .missing,
+                "\(objects.description) has another head than this shipper has written: the bucket was emptied or put back, and "
+                    + "another shipper has begun there. What was shipped may be lost; ship to another prefix",
+                key: ShipKey.head)
         }
         (head, tag) = found
     }
@@ -265,7 +285,7 @@ struct EpochLead: Sendable {
 
     /// Whether the store's log goes on where that of the bucket ends.
     private static func check(
-        _ log: ShippedLog, _ scanner: LogScanner, _ line: String, _ calls: BlockingCalls,
+        _ log: ShippedLog, _ scanner: LogScanner, _ slot: ShipSlot, _ calls: BlockingCalls,
         _ objects: ShipBucket, _ options: ShipOptions
     ) async throws(ShipError) {
         guard log.head.storeUUID == scanner.storeUUID else {
@@ -273,9 +293,10 @@ struct EpochLead: Sendable {
                 .conflict, "\(objects.description) has the log of another store: every store needs a prefix of its own",
                 key: ShipKey.head)
         }
+        try log.requireEnd()
         let place = log.end
         let owner = log.head.begun.last?.epoch
-        let isOwn = owner?.line == line
+        let isOwn = owner?.line == slot.line
         guard isOwn || options.takesOver else {
             throw ShipError(
                 .conflict,
@@ -293,13 +314,33 @@ struct EpochLead: Sendable {
         case .same: return
         case .behind: throw other("the bucket has more of the log than the store")
         case .different: throw other("the bucket has another log than the store")
-        case .gone:
-            // That it is this store's own past is all that speaks for it.
-            guard isOwn else {
-                throw other("the store has compacted segment \(place.segment) away, so that it cannot be compared")
+        case .gone(let kept):
+            let isGone = "the store has compacted segment \(place.segment) away, so that it cannot be compared"
+            guard isOwn else { throw other(isGone) }
+            // The slot is written whenever a segment has been shipped: it is as old as the store is.
+            guard place.segment <= slot.segment + 1 else {
+                throw other(
+                    "the bucket has more than this store remembers to have shipped: the store was put back to an earlier state, or the "
+                        + "file \(ShipSlot.path(besideStoreAt: scanner.directory)) was")
             }
-        case .compare(let number, let end):
-            // The last bytes of the log in the bucket, with those that the store has there.
+            // Where the two meet, they must be one log. The rest only its shippers' name vouches for.
+            let common = log.segments.last { segment in
+                kept.contains(segment.number) && segment.isComplete && !segment.parts.isEmpty
+            }
+            guard let common else {
+                guard options.takesOver else {
+                    throw other(
+                        isGone + ", and neither can any other. If the bucket has this store's own past, say so "
+                            + "(`strata ship --take-over`)")
+                }
+                return
+            }
+            let end = try await RestorePointFinder(log, objects).validByteCount(of: common.number)
+            try await compare(common.number, end)
+        case .compare(let number, let end): try await compare(number, end)
+        }
+        /// The last bytes of a segment in the bucket, with those that the store has there.
+        func compare(_ number: UInt32, _ end: Int) async throws(ShipError) {
             guard let part = log.segment(number)?.parts.last(where: { $0.range.lowerBound < end }) else {
                 throw other("the bucket has another log than the store")
             }
@@ -317,7 +358,9 @@ struct EpochLead: Sendable {
     }
 
     private enum Place: Sendable {
-        case same, behind, different, gone
+        case same, behind, different
+        /// The segment is not there any more; these, from before it, are.
+        case gone([UInt32])
         /// The bytes before an offset of a segment decide.
         case compare(UInt32, Int)
     }
@@ -332,7 +375,8 @@ struct EpochLead: Sendable {
             guard extent.end >= place.position else { return .behind }
             let segments = try scanner.segments()
             guard segments.contains(place.segment) else {
-                return segments.contains { $0 > place.segment } ? .gone : .different
+                guard segments.contains(where: { $0 > place.segment }) else { return .different }
+                return .gone(segments.filter { $0 < place.segment })
             }
             if place.offset > 0 {
                 var end = place.offset

@@ -29,6 +29,8 @@ public final class LogShipper: Sendable {
         var waiters: [UInt64: Waiter] = [:]
         var nextWaiter: UInt64 = 0
         var failure: ShipError?
+        /// What whoever waits is told since ``LogShipper/run()`` has ended.
+        var ending: ShipError?
         var isStopping = false
         var isRunning = false
         var sleeper: CheckedContinuation<Void, Never>?
@@ -76,40 +78,87 @@ public final class LogShipper: Sendable {
         let now = options.clock()
         return shared.withLock { shared in
             var status = shared.status
-            if let oldest = shared.oldestUnshippedTime { status.unshippedSeconds = max(0, Double(now - oldest) / 1e9) }
+            // What waits is never taken for nothing, however the clocks go.
+            if let oldest = shared.oldestUnshippedTime {
+                status.unshippedSeconds = max(0.001, Double(now - oldest) / 1e9)
+            }
             return status
         }
     }
 
     // MARK: Running
 
-    /// Ships until the task is cancelled or ``stop()`` is called; then once more, with a checkpoint. Errors that may
-    /// pass are waited out, ever longer up to a minute, and shown by ``status``.
+    /// Ships until the task is cancelled or ``stop()`` is called; then what is left, with a checkpoint, for at most
+    /// ``ShipOptions/stopMaximum``. Errors that may pass are waited out, ever longer up to a minute, and shown by
+    /// ``status``.
     ///
     /// - Throws: ``ShipError`` `.fenced` when another shipper has taken over; `.conflict`, `.unsafeStore`, `.missing`
-    ///   and others that waiting does not help.
+    ///   and others that waiting does not help; at the end, why something is left that is not in the bucket.
     public func run() async throws {
         try begin()
         defer { end() }
+        shared.withLock { $0.ending = nil }
+        do throws(ShipError) {
+            try await shipUntilStopped()
+            try await shipLast()
+        } catch {
+            finish(error)
+            throw error
+        }
+        finish(ShipError(.cancelled, "the shipper was stopped"))
+    }
+
+    private func shipUntilStopped() async throws(ShipError) {
         var pause = Duration.milliseconds(250)
-        while true {
-            let isLast = shared.withLock { $0.isStopping } || Task.isCancelled
+        while !shared.withLock({ $0.isStopping }), !Task.isCancelled {
             do throws(ShipError) {
-                try await round(isLast: isLast)
+                try await round(isLast: false)
                 pause = .milliseconds(250)
-                if isLast { return }
                 await sleep(options.interval)
             } catch {
-                if isLast || error.code == .cancelled {
-                    if error.code == .cancelled { return }
-                    throw error
-                }
+                if error.code == .cancelled { return }
                 guard error.mayPass else { throw error }
                 // With jitter, so that shippers that were stopped by one failure do not come back at once.
                 await sleep(pause * Double.random(in: 0.5...1))
                 pause = min(pause * 2, .seconds(60))
             }
         }
+    }
+
+    /// Ships what is left, in a task of its own: that of ``run()`` may be cancelled, and then no request is made in it.
+    private func shipLast() async throws(ShipError) {
+        let last = Task.detached { [self] () async -> Result<Void, ShipError> in
+            do throws(ShipError) {
+                return .success(try await round(isLast: true))
+            } catch {
+                return .failure(error)
+            }
+        }
+        let limit = options.stopMaximum
+        let deadline = Task.detached {
+            guard (try? await Task.sleep(for: limit)) != nil else { return }
+            last.cancel()
+        }
+        defer { deadline.cancel() }
+        do throws(ShipError) {
+            try await last.value.get()
+        } catch {
+            guard error.code == .cancelled else { throw error }
+            throw ShipError(
+                .cancelled,
+                "the shipper was stopped, and \(status.unshippedBytes) bytes of log were not in the bucket \(limit) later: the "
+                    + "next one ships them, as long as this machine is there")
+        }
+    }
+
+    /// Tells all who wait, and those who come later, that nothing more is shipped.
+    private func finish(_ error: ShipError) {
+        let waiters = shared.withLock { shared in
+            shared.ending = error
+            defer { shared.waiters = [:] }
+            return Array(shared.waiters.values)
+        }
+        for waiter in waiters { waiter.continuation.resume(returning: .failure(error)) }
     }
 
     /// Ships what is there now and returns; for tests, cron, and programs with a loop of their own.
@@ -188,7 +237,7 @@ public final class LogShipper: Sendable {
     /// serves all who wait.
     ///
     /// - Parameter sequence: Of a transaction that was committed, as ``CommitReceipt/sequence`` says.
-    /// - Throws: ``ShipError``: why the shipper has ended, or `.cancelled`.
+    /// - Throws: ``ShipError``: why the shipper has ended; `.cancelled` if it was stopped, or this task cancelled.
     public func shipped(through sequence: UInt64) async throws(ShipError) {
         let number = shared.withLock { shared -> UInt64? in
             if shared.status.epoch > 0, shared.status.sequence >= sequence { return nil }
@@ -200,7 +249,7 @@ public final class LogShipper: Sendable {
             await withCheckedContinuation { (continuation: CheckedContinuation<Result<Void, ShipError>, Never>) in
                 let early = shared.withLock { shared -> Result<Void, ShipError>? in
                     if shared.status.epoch > 0, shared.status.sequence >= sequence { return .success(()) }
-                    if let failure = shared.failure { return .failure(failure) }
+                    if let failure = shared.failure ?? shared.ending { return .failure(failure) }
                     if Task.isCancelled { return .failure(ShipError(ObjectStoreError.cancelled)) }
                     shared.waiters[number] = Waiter(sequence: sequence, continuation: continuation)
                     return nil

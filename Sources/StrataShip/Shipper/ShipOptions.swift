@@ -13,7 +13,10 @@ internal import Darwin
 public struct ShipOptions: Sendable {
     /// How often the store is looked at for something new. Nothing is asked of the bucket when there is nothing.
     public var interval = Duration.seconds(1)
-    /// The most bytes of log in one piece, but for a single record that is longer. 64 KiB to 32 MiB.
+    /// For how long what is left is shipped when a shipper is stopped, or its task cancelled.
+    public var stopMaximum = Duration.seconds(30)
+    /// The most bytes of log in one piece, but for a single record that is longer. Not more than 32 MiB, as
+    /// which more counts.
     public var pieceMaximumBytes = 8 << 20
     /// A checkpoint is shipped when the newest one in the bucket lies so many bytes of log behind.
     public var checkpointLogBytes = 64 << 20
@@ -32,7 +35,8 @@ public struct ShipOptions: Sendable {
     public var retention: ShipRetention?
     /// Who ships, for people who read the head: by default the host's name and the process number.
     public var name = Self.processName
-    /// Nanoseconds since 1970, for what the head and gauges say. Nothing else depends on it.
+    /// Nanoseconds since 1970, for what the head and gauges say, and for when the head is looked at and the bucket
+    /// collected. What is shipped does not depend on it.
     public var clock: @Sendable () -> Int64 = LogOptions().clock
 
     /// The defaults.
@@ -48,16 +52,23 @@ public struct ShipOptions: Sendable {
 
 /// What is kept in a bucket.
 public struct ShipRetention: Sendable, Hashable {
-    /// States of at least so long can be restored.
+    /// States of at least so long can be restored, if ``byteMaximum`` allows it.
     public var age: Duration
+    /// Older states go, however young they are, when segments of the log hold more bytes in the bucket; nil for no
+    /// limit. What the newest states need stays in any case, and what goes stays for ``grace``.
+    public var byteMaximum: Int64?
     /// What nothing needs any more stays for so long, for restores and followers that are reading it.
     public var grace = Self.usualGrace
 
     static let usualGrace = Duration.seconds(86_400)
 
-    /// Keeps what is needed for every state of the last `age`.
-    public init(age: Duration) {
+    /// A hundred years.
+    public static let unlimitedAge = Duration.seconds(36_500 * 86_400)
+
+    /// Keeps what is needed for every state of the last `age`, if that is no more than `byteMaximum`.
+    public init(age: Duration = unlimitedAge, byteMaximum: Int64? = nil) {
         self.age = age
+        self.byteMaximum = byteMaximum
     }
 }
 

@@ -56,7 +56,15 @@ actor ShipWorker {
     private var gaps = 0
     private var problem: String?
     private var slotSegment: UInt32?
-    private var roundsSinceLook = 0
+    /// The bucket that the slot names, and the one that it has to name.
+    private var slotBucket: String?
+    private var shippedBucket: String?
+    /// When it was last looked whether the head is still there and ours.
+    private var lastLook: Int64 = 0
+    /// Since when something has been waiting to be shipped, by the shipper's clock.
+    private var waitingSince: Int64?
+    /// A fence that was met, until it is known whether another store has taken the place of this one.
+    private var fence: ShipError?
     private var collected: Int64?
     private var collectedPieces = 0
 
@@ -67,8 +75,8 @@ actor ShipWorker {
         self.options = options
     }
 
-    /// With work to do, so many rounds pass before it is looked whether the head is still there and ours.
-    private static let lookRounds = 60
+    /// With work to do, so much time passes before it is looked whether the head is still there and ours.
+    private static let lookNanoseconds: Int64 = 60_000_000_000
     /// So many segments are kept open for when compaction removes them.
     private static let heldMaximum = 64
     /// A collection is begun that often, if something was shipped since, and the first so long after the start.
@@ -83,25 +91,39 @@ actor ShipWorker {
     func round(isLast: Bool, note: @Sendable (Progress) -> Void) async throws(ShipError) {
         if let failure { throw failure }
         do throws(ShipError) {
+            try await settleFence()
             if lead == nil { try await open(note) }
             try await ship(note)
             try await shipWholes()
             try await shipCheckpoint(isLast: isLast)
             try await collect(isLast: isLast)
         } catch {
+            var error = error
+            if error.code == .fenced {
+                fence = error
+                do throws(ShipError) { try await settleFence() } catch let other { error = other }
+            }
             if !error.mayPass, error.code != .cancelled { failure = error }
-            if error.code == .fenced { await refuseWrites() }
             throw error
         }
     }
 
-    /// Makes the writer of a store that has been replaced refuse further commits, in whichever process it is. A second
-    /// shipper of the same store replaces nothing.
-    private func refuseWrites() async {
-        if let found = try? await ShippedLog.head(objects), found.head.epochs.last?.line == line { return }
-        isReplaced = true
-        guard let scanner else { return }
-        _ = try? await calls.run { () throws(StoreError) in scanner.refuseWrites() }
+    /// Behind a fence: makes the writer refuse further commits, in whichever process it is, if its store has been
+    /// replaced. A second shipper of the same store replaces nothing. As long as the bucket does not say whose the
+    /// fence is, nothing is decided.
+    ///
+    /// - Throws: that there is a fence; or why it is not known yet whose it is, which may pass.
+    private func settleFence() async throws(ShipError) {
+        guard let fence else { return }
+        do throws(ShipError) {
+            if let found = try await ShippedLog.head(objects), found.head.epochs.last?.line != line {
+                isReplaced = true
+            }
+        } catch {
+            if error.mayPass || error.code == .cancelled { throw error }
+        }
+        if isReplaced, let scanner { _ = try? await calls.run { () throws(StoreError) in scanner.refuseWrites() } }
+        throw fence
     }
 
     // MARK: Beginning
@@ -109,27 +131,33 @@ actor ShipWorker {
     private func open(_ note: @Sendable (Progress) -> Void) async throws(ShipError) {
         let (path, fileSystem) = (path, fileSystem)
         let scanner = try await calls.run { () throws(StoreError) in try LogScanner(path, in: fileSystem) }
-        let known = try await calls.run { () throws(StoreError) in
+        var known = try await calls.run { () throws(StoreError) in
             ShipSlot.read(besideStoreAt: scanner.directory, in: fileSystem)
         }
-        if let known, known.storeUUID == scanner.storeUUID {
+        if known?.storeUUID != scanner.storeUUID { known = nil }
+        if let known {
             line = known.line
+            (slotBucket, shippedBucket) = (known.bucket, known.bucket)
             slotSegment = known.maximumBytes == options.slotMaximumBytes ? known.segment : nil
         } else {
             line = EpochLead.randomName()
             slotSegment = nil
+            (slotBucket, shippedBucket) = (nil, nil)
             // Before the head names it: whoever starts next has to know it. Nothing is shipped of the store so far.
             place.segment = 0
             try await writeSlot(scanner)
         }
         // While the bucket cannot be reached, the gauges show what waits since the last segment that was shipped.
-        if let slotSegment {
-            place.segment = slotSegment
-            let end = try await calls.run { () throws(StoreError) in try scanner.extent().end }
-            let waiting = try await unshipped(scanner, end)
-            note(progress(oldest: waiting.time, bytes: waiting.bytes))
-        }
-        let begun = try await EpochLead.take(scanner, line: line, calls, objects, options)
+        place.segment = known?.segment ?? 0
+        let end = try await calls.run { () throws(StoreError) in try scanner.extent().end }
+        let waiting = try await unshipped(scanner, end)
+        note(progress(oldest: waiting.time, bytes: waiting.bytes))
+        let slot = ShipSlot(
+            storeUUID: scanner.storeUUID, line: line, segment: known?.segment ?? 0,
+            maximumBytes: options.slotMaximumBytes, bucket: shippedBucket)
+        let begun = try await EpochLead.take(scanner, slot, calls, objects, options)
+        lastLook = options.clock()
+        shippedBucket = ShipSlot.name(ofBucket: objects.description)
         self.scanner = scanner
         lead = begun.lead
         place = begun.place
@@ -152,40 +180,58 @@ actor ShipWorker {
         guard let scanner else { return }
         var extent = try await calls.run { () throws(StoreError) in try scanner.extent() }
         guard pending != nil || place.position < extent.end else {
+            waitingSince = nil
             return note(progress(oldest: nil, bytes: 0))
         }
         while pending != nil || place.position < extent.end {
             let waiting = try await unshipped(scanner, extent.end)
             note(progress(oldest: waiting.time, bytes: waiting.bytes))
-            roundsSinceLook += 1
-            if roundsSinceLook >= Self.lookRounds {
-                var looking = lead
-                try await looking?.look(objects)
-                lead = looking
-                roundsSinceLook = 0
-            }
+            try await look()
             if pending == nil { pending = try await nextPiece(scanner, extent) }
             try await send()
+            // Whoever waits is told behind this, and a piece may have taken long.
+            try await look()
             extent = try await calls.run { () throws(StoreError) in try scanner.extent() }
         }
         note(progress(oldest: nil, bytes: 0))
     }
 
-    /// How much waits to be shipped, and since when.
+    /// Looks whether the head is still there and ours, if that was last seen a minute ago.
+    private func look() async throws(ShipError) {
+        let now = options.clock()
+        // A clock that was set back is no reason to wait.
+        guard now < lastLook || now - lastLook >= Self.lookNanoseconds, var looking = lead else { return }
+        try await looking.look(objects)
+        lead = looking
+        lastLook = now
+    }
+
+    /// How much waits to be shipped, and since when: the time of the oldest record, or when it was first seen here, by
+    /// whichever clock says more.
     private func unshipped(
         _ scanner: LogScanner, _ end: LogPosition
     ) async throws(ShipError) -> (bytes: Int64, time: Int64?) {
         let place = place
-        return try await calls.run { () throws(StoreError) in
+        let waiting: (bytes: Int64, time: Int64?) = try await calls.run { () throws(StoreError) in
             guard place.position < end else { return (0, nil) }
             var bytes = Int64(0)
+            var time: Int64?
             for segment in try scanner.segments() where segment >= place.segment && segment <= end.segment {
                 let from = segment == place.segment ? place.offset : 0
                 let to = segment == end.segment ? end.offset : (try? scanner.byteCount(of: segment)) ?? from
                 bytes += Int64(max(0, to - from))
+                // Not there where the segment ends, or has been compacted away.
+                if time == nil { time = try? scanner.time(at: LogPosition(segment: segment, offset: from)) }
             }
-            return (bytes, try? scanner.time(at: place.position))
+            return (bytes, time)
         }
+        guard waiting.bytes > 0 else {
+            waitingSince = nil
+            return waiting
+        }
+        let since = waitingSince ?? options.clock()
+        waitingSince = since
+        return (waiting.bytes, min(waiting.time ?? since, since))
     }
 
     /// What is shipped next.
@@ -276,6 +322,7 @@ actor ShipWorker {
             try await settle(sent)
         }
         pending = nil
+        waitingSince = nil
         pieces += 1
         pieceBytes += Int64(sent.header.payloadByteCount)
         loggedSinceCheckpoint += sent.header.payloadByteCount
@@ -351,15 +398,16 @@ actor ShipWorker {
     }
 
     private func writeSlot(_ scanner: LogScanner) async throws(ShipError) {
-        guard slotSegment != place.segment else { return }
+        guard slotSegment != place.segment || slotBucket != shippedBucket else { return }
         let slot = ShipSlot(
-            storeUUID: scanner.storeUUID, line: line, segment: place.segment, maximumBytes: options.slotMaximumBytes)
+            storeUUID: scanner.storeUUID, line: line, segment: place.segment, maximumBytes: options.slotMaximumBytes,
+            bucket: shippedBucket)
         let fileSystem = fileSystem
         do throws(ShipError) {
             try await calls.run { () throws(StoreError) in
                 try slot.write(besideStoreAt: scanner.directory, in: fileSystem)
             }
-            slotSegment = place.segment
+            (slotSegment, slotBucket) = (place.segment, slot.bucket)
         } catch {
             // Where nothing may be written beside the store, compaction does not wait, and the next start has to be
             // told that it takes over.

@@ -86,7 +86,9 @@ import Testing
             case 9: try machine.save(2, textBytes: 20_000)
             case 10: try machine.store.compact()
             case 11: try machine.store.checkpoint()
-            case 12: shipper = machine.shipper(objects)
+            case 12:
+                // Nothing may be left to compare, since nothing keeps segments for it.
+                shipper = machine.shipper(objects) { $0.takesOver = true }
             case 13 where step > 20 && shipper.status.sequence == machine.store.snapshot.sequence:
                 // Another machine takes over and goes on where this one was.
                 let taken = try await ShipRestore.restore(objects, takesOver: true)
@@ -124,6 +126,32 @@ import Testing
             }
         }
         return try await body()
+    }
+
+    /// The newest checkpoint was of the end that counts no more: followers could not open the store.
+    @Test func aFollowerOpensAStoreThatWasTakenOverInThePast() async throws {
+        let machine = try ShipMachine(seed: 36)
+        let objects = SimulatedObjectStore()
+        let shipper = machine.shipper(objects)
+        for count in [10, 20] {
+            for _ in 0..<count { try machine.save() }
+            try machine.store.checkpoint()
+            try await shipper.shipOnce(withCheckpoint: true)
+        }
+        #expect(objects.contents.keys.count { $0.hasPrefix("chk/") } == 2)
+        let taken = try await ShipRestore.restore(objects, .transaction(17), takesOver: true)
+        let other = try ShipMachine(restored: taken.fileSystem, from: machine)
+        let next = other.shipper(objects)
+        for _ in 0..<2 {
+            let following = try await Following(objects.client(), disk: try Following.disk())
+            let sequence = other.store.snapshot.sequence
+            #expect(try await following.digest(at: sequence) == ShipSchema.digest(other.store))
+            try await following.close()
+            try other.save()
+            try await next.shipOnce()
+        }
+        try other.close()
+        try machine.close()
     }
 
     @Test func whatIsCachedIsReadWithoutTheBucket() async throws {

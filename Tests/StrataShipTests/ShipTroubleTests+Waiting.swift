@@ -1,0 +1,236 @@
+import Foundation
+import StrataIO
+import StrataTestKit
+import Synchronization
+import SystemPackage
+import Testing
+
+@testable import StrataLog
+@testable import StrataObjectStore
+@testable import StrataShip
+
+/// What waits to be shipped, and who waits for it.
+extension ShipTroubleTests {
+    @Test func aSaveIsWaitedFor() async throws {
+        let machine = try ShipMachine(seed: 27)
+        let objects = SimulatedObjectStore()
+        let shipper = machine.shipper(objects) { $0.interval = .seconds(600) }
+        let running = Task { try await shipper.run() }
+        for _ in 0..<5 {
+            let sequence = try machine.save()
+            try await shipper.shipped(through: sequence)
+            #expect(shipper.status.sequence >= sequence)
+            #expect(try await ShipRestore.digest(objects, .transaction(sequence)) == machine.digests[sequence])
+        }
+        let waiting = Task { try await shipper.shipped(through: 100) }
+        waiting.cancel()
+        await #expect(throws: ShipError.self) { try await waiting.value }
+        // Stopped, it ships what is there, with a checkpoint.
+        let last = try machine.save()
+        try machine.store.checkpoint()
+        shipper.stop()
+        try await running.value
+        #expect(shipper.status.sequence == last)
+        #expect(objects.contents.keys.contains { $0.hasPrefix("chk/") })
+    }
+
+    @Test func whoeverWaitsIsToldOfAFence() async throws {
+        let (machine, objects) = try await Self.shipped()
+        let shipper = machine.shipper(objects) { $0.interval = .seconds(600) }
+        let running = Task { try await shipper.run() }
+        try await shipper.shipped(through: machine.save())
+        _ = try await ShipRestore.restore(objects, takesOver: true)
+        let sequence = try machine.save()
+        await #expect(throws: ShipError.self) { try await shipper.shipped(through: sequence) }
+        await #expect(throws: ShipError.self) { try await running.value }
+    }
+
+    @Test func whatIsNotShippedIsGauged() async throws {
+        let machine = try ShipMachine(seed: 28)
+        let objects = SimulatedObjectStore()
+        let client = objects.client()
+        let shipper = machine.shipper(client)
+        try machine.save()
+        try await shipper.shipOnce()
+        #expect(shipper.status.unshippedBytes == 0 && shipper.status.unshippedSeconds == 0)
+        client.isPartitioned = true
+        try machine.save()
+        _ = try? await shipper.shipOnce()
+        let first = shipper.status
+        for _ in 0..<10 { try machine.save() }
+        _ = try? await shipper.shipOnce()
+        let second = shipper.status
+        #expect(first.unshippedBytes > 0 && second.unshippedBytes > first.unshippedBytes)
+        // The test's clock goes on by a second with each look.
+        #expect(second.unshippedSeconds >= first.unshippedSeconds + 5)
+        client.isPartitioned = false
+        try await shipper.shipOnce()
+        #expect(shipper.status.unshippedBytes == 0 && shipper.status.unshippedSeconds == 0)
+    }
+
+    /// The gauge said 0 seconds when nothing had ever been shipped, or the first segment was compacted away.
+    @Test(arguments: [false, true]) func whatWasNeverShippedIsGauged(isCompacted: Bool) async throws {
+        let machine = try ShipMachine(seed: 43)
+        let client = SimulatedObjectStore().client()
+        client.isPartitioned = true
+        let shipper = machine.shipper(client)
+        for _ in 0..<10 { try machine.save(3, textBytes: 9_000) }
+        if isCompacted { try machine.store.compact() }
+        _ = try? await shipper.shipOnce()
+        let first = shipper.status
+        #expect(first.unshippedBytes > 0 && first.unshippedSeconds > 0)
+        for _ in 0..<10 { try machine.save() }
+        _ = try? await shipper.shipOnce()
+        #expect(shipper.status.unshippedSeconds >= first.unshippedSeconds + 5)
+        // The writer's clock was set back: nothing is waiting since the future.
+        machine.clock.move(seconds: -3_600)
+        _ = try? await shipper.shipOnce()
+        #expect(shipper.status.unshippedSeconds > 0)
+        client.isPartitioned = false
+        try await shipper.shipOnce()
+        #expect(shipper.status.unshippedBytes == 0 && shipper.status.unshippedSeconds == 0)
+    }
+
+    /// Requests fail in a task that was cancelled: nothing was shipped, and nobody was told.
+    @Test func aShipperThatIsCancelledShipsWhatIsLeft() async throws {
+        let machine = try ShipMachine(seed: 44)
+        let objects = SimulatedObjectStore()
+        let client = objects.client()
+        let shipper = machine.shipper(client) { $0.interval = .seconds(600) }
+        let running = Task { try await shipper.run() }
+        try await shipper.shipped(through: machine.save())
+        let last = try machine.save()
+        running.cancel()
+        try await running.value
+        #expect(shipper.status.sequence == last)
+        #expect(try await ShipRestore.digest(objects, .newest) == machine.digests[last])
+        // If that does not work, it says so.
+        try machine.save()
+        let next = machine.shipper(client) { $0.interval = .seconds(600) }
+        let going = Task { try await next.run() }
+        try await next.shipped(through: last + 1)
+        try machine.save()
+        client.isPartitioned = true
+        going.cancel()
+        await #expect(throws: ShipError.self) { try await going.value }
+        #expect(next.status.sequence == last + 1)
+    }
+
+    /// Answers no write until it is cancelled, once told to.
+    private struct Silent: ObjectStore {
+        let base: SimulatedObjectStore
+        let isSilent = Flag()
+        var description: String { "silent" }
+
+        final class Flag: Sendable {
+            private let value = Mutex(false)
+            var isSet: Bool {
+                get { value.withLock { $0 } }
+                set { value.withLock { $0 = newValue } }
+            }
+        }
+
+        func get(_ key: String, range: Range<Int64>?) async throws(ObjectStoreError) -> ObjectContents {
+            try await base.get(key, range: range)
+        }
+        func head(_ key: String) async throws(ObjectStoreError) -> ObjectInfo? { try await base.head(key) }
+        func put(
+            _ key: String, _ bytes: [UInt8], digest: ObjectDigest, if condition: PutCondition
+        ) async throws(ObjectStoreError) -> ObjectInfo {
+            if isSilent.isSet {
+                while !Task.isCancelled { try? await Task.sleep(for: .seconds(3_600)) }
+                throw .cancelled
+            }
+            return try await base.put(key, bytes, digest: digest, if: condition)
+        }
+        func upload(
+            _ key: String, from source: any ObjectSource, digest: ObjectDigest, if condition: PutCondition
+        ) async throws(ObjectStoreError) -> ObjectInfo {
+            try await base.upload(key, from: source, digest: digest, if: condition)
+        }
+        func list(prefix: String, after: String?, limit: Int) async throws(ObjectStoreError) -> ObjectList {
+            try await base.list(prefix: prefix, after: after, limit: limit)
+        }
+        func delete(_ keys: [String]) async throws(ObjectStoreError) { try await base.delete(keys) }
+    }
+
+    /// Whoever waited for a save when the shipper ended, or asked later, waited for ever.
+    @Test func nobodyWaitsForAShipperThatHasEnded() async throws {
+        let machine = try ShipMachine(seed: 45)
+        let bucket = Silent(base: SimulatedObjectStore())
+        let shipper = machine.shipper(bucket) { options in
+            options.interval = .seconds(600)
+            options.stopMaximum = .milliseconds(20)
+        }
+        let running = Task { try await shipper.run() }
+        try await shipper.shipped(through: machine.save())
+        // Nothing answers at the end.
+        bucket.isSilent.isSet = true
+        let sequence = try machine.save()
+        let waiting = Task { try await shipper.shipped(through: sequence) }
+        running.cancel()
+        await #expect(throws: ShipError.self) { try await running.value }
+        await #expect(throws: ShipError.self) { try await waiting.value }
+        await #expect(throws: ShipError.self) { try await shipper.shipped(through: sequence) }
+        // What was shipped stays so, and another run ships the rest.
+        try await shipper.shipped(through: sequence - 1)
+        bucket.isSilent.isSet = false
+        try await shipper.shipOnce()
+        try await shipper.shipped(through: sequence)
+    }
+
+    /// "Within a minute" was sixty pieces, which are days of a store that is seldom written.
+    @Test func theHeadIsLookedAtOnceAMinute() async throws {
+        let machine = try ShipMachine(seed: 46)
+        let objects = SimulatedObjectStore()
+        let now = machine.clock.now
+        let time = ShipMachine.TestClock.Counter()
+        time.value = now.value
+        let shipper = machine.shipper(objects) { $0.clock = { time.value } }
+        try machine.save()
+        try await shipper.shipOnce()
+        let heads = objects.counts.requests[.head] ?? 0
+        for _ in 0..<100 {
+            try machine.save(1, textBytes: 10)
+            try await shipper.shipOnce()
+        }
+        #expect(objects.counts.requests[.head] ?? 0 == heads)
+        objects.empty()
+        time.value += 61_000_000_000
+        let waiting = Task { try await shipper.shipped(through: 102) }
+        try machine.save()
+        #expect(await Self.code { try await shipper.shipOnce() } == .missing)
+        await #expect(throws: ShipError.self) { try await waiting.value }
+    }
+
+    /// The bucket did not say whose the fence was, and the writer was stopped as if its store had been replaced.
+    @Test func aFenceThatNobodyIsKnownToHavePutStopsNoWriter() async throws {
+        let machine = try ShipMachine(seed: 47)
+        let objects = SimulatedObjectStore()
+        let client = objects.client()
+        var options = ShipOptions()
+        options.cipher = TestCipher.used
+        options.slotMaximumBytes = 0
+        let first = LogShipper(machine.store, in: machine.fileSystem, to: client, options: options)
+        try machine.save()
+        try await first.shipOnce()
+        let second = machine.shipper(objects)
+        try await second.shipOnce()
+        try machine.save()
+        client.fail { $0.kind == .get && $0.key == ShipKey.head ? .internalError : nil }
+        for _ in 0..<3 {
+            do throws(ShipError) {
+                try await first.shipOnce()
+                Issue.record("two shippers ship")
+            } catch {
+                #expect(error.mayPass, "\(error)")
+            }
+            try machine.save()
+        }
+        client.fail(nil)
+        #expect(await Self.code { try await first.shipOnce() } == .fenced)
+        try machine.save()
+        try await second.shipOnce()
+        #expect(try await ShipRestore.digest(objects, .newest) == machine.digests[6])
+    }
+}
