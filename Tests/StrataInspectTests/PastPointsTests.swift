@@ -122,7 +122,8 @@ import Testing
         for page in pages { try await page.value }
     }
 
-    /// A time had the state of the first time within the same second, or, in the future, of when it was first asked for.
+    /// A time had the state of the first time within the same second, or, in the future, of when it was first asked
+    /// for.
     @Test func aTimeIsThatOfItsTransaction() async throws {
         let fixture = try Self.library()
         let inspector = try Inspector(fixture.store)

@@ -30,8 +30,8 @@ struct PageContent: Sendable {
         "{\(zip(columns, record).map { "\(QuotedText.of($0)):\($1.json)" }.joined(separator: ","))}"
     }
 
-    /// A browser gives it to a spreadsheet. What that would take for a formula has an apostrophe in front, with which it
-    /// is a text there.
+    /// A browser gives it to a spreadsheet. What that would take for a formula has an apostrophe in front, with which
+    /// it is a text there.
     ///
     /// - Throws: as ``json()``.
     func csv() throws -> String {

@@ -85,8 +85,8 @@ package final class Inspector: Sendable {
 
     /// The store as it was at a point; as it is now for nil. Waits without holding up those who read.
     ///
-    /// - Throws: ``InspectError`` when that takes longer than the request may, or the time has not come yet; what reading
-    ///   the past throws.
+    /// - Throws: ``InspectError`` when that takes longer than the request may, or the time has not come yet; what
+    ///   reading the past throws.
     func session(at point: Point?, _ deadline: Deadline) async throws -> Session {
         guard let point else { return newest }
         let number = try await transaction(at: point, deadline)

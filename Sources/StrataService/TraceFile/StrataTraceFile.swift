@@ -21,8 +21,8 @@ public import Tracing
 ///
 /// A line is appended by one call, soon after the request's first span has ended, by a thread of its own: no request
 /// waits for the disk. Lines are never flushed: those that were written survive a crash of the program, not of the
-/// machine. What cannot be written is dropped and counted in `strata.traces.dropped`, and said once in the log. The file
-/// may be truncated at any time (logrotate's `copytruncate`). Safe to use from any thread.
+/// machine. What cannot be written is dropped and counted in `strata.traces.dropped`, and said once in the log. The
+/// file may be truncated at any time (logrotate's `copytruncate`). Safe to use from any thread.
 public final class StrataTraceFile: Tracer {
     public typealias Span = StrataTraceSpan
 
@@ -54,7 +54,8 @@ public final class StrataTraceFile: Tracer {
     ///   - followsParents: whether a trace that another service has begun is kept if that service says so, whatever the
     ///     share is. False where requests come from anybody, who could fill the file.
     ///   - maximumBytes: a file of that size takes no more, until it is truncated.
-    ///   - metrics: where `strata.traces.dropped` is counted; nil for the program's, as it is when something is dropped.
+    ///   - metrics: where `strata.traces.dropped` is counted; nil for the program's, as it is when something is
+    ///     dropped.
     /// - Throws: a `CocoaError` if the file cannot be opened for writing.
     public init(
         _ url: URL, service: String, sampling: Double = 1, followsParents: Bool = true, maximumBytes: Int = 1 << 30,

@@ -8,8 +8,8 @@ package struct LibraryLoad {
         package var checked = 0
         package var kills = 0
         package var problems: [String] = []
-        /// Seconds until each answer. With a ``LibraryLoad/rate`` they begin when the request was due, so that one which
-        /// waited behind another of its client has waited.
+        /// Seconds until each answer. With a ``LibraryLoad/rate`` they begin when the request was due, so that one
+        /// which waited behind another of its client has waited.
         package var latencies: [LibraryClient.Action: [Double]] = [:]
         /// Requests that ended without an answer: the program was killed.
         package var unanswered = 0

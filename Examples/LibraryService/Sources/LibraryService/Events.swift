@@ -13,8 +13,8 @@ import Synchronization
 struct Events: Sendable {
     /// So many clients may listen at a time: each has a connection, and a task that waits.
     private let maximum: Int
-    /// Something is sent at least as often: what lies in between may end connections that seem unused, and a client that
-    /// is gone without a word is noticed.
+    /// Something is sent at least as often: what lies in between may end connections that seem unused, and a client
+    /// that is gone without a word is noticed.
     private let heartbeat: Duration
     private let streams = Streams()
 
