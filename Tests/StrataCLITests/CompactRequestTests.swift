@@ -118,7 +118,7 @@ import Testing
 
     @Test func aProgramThatDoesNotSaveIsNamed() throws {
         let fixture = try garbage()
-        let result = try fixture.run("compact", "--wait", "0.1")
+        let result = try fixture.run("compact", "--wait", "0")
         #expect(result.code == 1 && result.messages.contains("process \(getpid()) ("), "\(result.messages)")
         #expect(result.messages.contains("it looks when it saves"), "\(result.messages)")
         #expect(try askedWriter(fixture) == 0)

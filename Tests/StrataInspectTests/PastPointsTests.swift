@@ -85,7 +85,12 @@ import Testing
         return fixture
     }
 
-    private final class Answered: Sendable { let count = Mutex(0) }
+    private final class Counter: Sendable { let count = Mutex(0) }
+
+    /// Waits until something has been counted so often.
+    private static func wait(for number: Int, _ counter: Counter) async throws {
+        while counter.count.withLock({ $0 }) < number { try await Task.sleep(for: .milliseconds(5)) }
+    }
 
     /// Four tabs that waited for one point of the past took all turns: nothing else was answered for ten seconds.
     @Test func pagesAreReadWhileTheStoreIsReadBackToAPoint() async throws {
@@ -95,15 +100,17 @@ import Testing
             mayGoOn.wait()
             return try Session(session, atTransaction: number)
         }
-        let answered = Answered()
+        let (asked, answered) = (Counter(), Counter())
         let tabs = (0..<2 * Limits.concurrentReads).map { _ in
             Task {
+                asked.count.withLock { $0 += 1 }
                 let session = try await inspector.session(at: .transaction(1), Deadline(.seconds(600)))
                 answered.count.withLock { $0 += 1 }
                 return session.newestTransaction()
             }
         }
-        #expect(try await inspector.run { inspector.newestTransaction() } == 5)
+        try await Self.wait(for: tabs.count, asked)
+        for _ in 0..<20 { #expect(try await inspector.run { inspector.newestTransaction() } == 5) }
         #expect(try await inspector.runLive { inspector.newestTransaction() } == 5)
         #expect(answered.count.withLock { $0 } == 0)
         mayGoOn.signal()
@@ -114,9 +121,16 @@ import Testing
         let fixture = try Self.library()
         let inspector = try Inspector(fixture.store)
         let mayGoOn = DispatchSemaphore(value: 0)
+        let begun = Counter()
         let pages = (0..<2 * Limits.concurrentReads).map { _ in
-            Task { try await inspector.run { mayGoOn.wait() } }
+            Task {
+                try await inspector.run {
+                    begun.count.withLock { $0 += 1 }
+                    mayGoOn.wait()
+                }
+            }
         }
+        try await Self.wait(for: Limits.concurrentReads, begun)
         #expect(try await inspector.runLive { 1 } == 1)
         for _ in pages { mayGoOn.signal() }
         for page in pages { try await page.value }
