@@ -20,7 +20,7 @@ import Testing
                         .opening, .checkpoint, .compaction, .migration, .following, .damage, .fault,
                     ]
                 ) { [weak self] event in
-                    guard event.store == path else { return }
+                    guard event.stores == [path] else { return }
                     self?.heard.withLock { $0.append(Self.text(event)) }
                 })
             number.withLock { $0 = added }
