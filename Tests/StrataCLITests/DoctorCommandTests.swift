@@ -110,16 +110,18 @@ import Testing
         #expect(findings(result, "file size", "problem").count == 1, "\(output)")
     }
 
+    /// Writes a file, in a folder that is made for it.
+    private static func write(_ text: String, at path: String) throws {
+        let url = URL(fileURLWithPath: path)
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try text.write(to: url, atomically: true, encoding: .utf8)
+    }
+
     /// The limit was that of the command's own group, in version 2 alone, and of the group itself alone.
     @Test func theLimitOfMemoryIsThatOfTheProcess() throws {
         let fixture = try CommandFixture()
         let root = fixture.directory.path
-        func write(_ path: String, _ text: String) throws {
-            let url = URL(fileURLWithPath: root + path)
-            try FileManager.default.createDirectory(
-                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try text.write(to: url, atomically: true, encoding: .utf8)
-        }
+        func write(_ path: String, _ text: String) throws { try Self.write(text, at: root + path) }
         try write("/proc/7/cgroup", "0::/service/web\n")
         try write("/sys/fs/cgroup/service/web/memory.max", "max\n")
         #expect(ControlGroup.memoryLimit(of: "7", root: root) == nil)
@@ -138,12 +140,7 @@ import Testing
     @Test func limitsOfMemoryOfTheFirstVersionCount() throws {
         let fixture = try CommandFixture()
         let root = fixture.directory.path
-        func write(_ path: String, _ text: String) throws {
-            let url = URL(fileURLWithPath: root + path)
-            try FileManager.default.createDirectory(
-                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try text.write(to: url, atomically: true, encoding: .utf8)
-        }
+        func write(_ path: String, _ text: String) throws { try Self.write(text, at: root + path) }
         try write("/proc/7/cgroup", "9:cpu,cpuacct:/a\n5:memory:/docker/1\n1:name=systemd:/b\n")
         try write("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n")
         #expect(ControlGroup.memoryLimit(of: "7", root: root) == nil)

@@ -6,6 +6,8 @@ struct DebugLines {
     /// See ``DebugSettings/level``.
     let level: Int
 
+    /// From this level on, a fetch comes with its whole plan.
+    static let planLevel = 4
     /// So many results are shown of a fetch.
     private static let resultsMaximum = 20
 
@@ -47,7 +49,7 @@ struct DebugLines {
                 "annotation: plan: \(path)\(index), \(fetch.reusesPlan ? "reused" : "new"), "
                     + "\(fetch.rowsScanned) rows tested\(interpreted)")
         }
-        if level >= 4 { lines += fetch.explanation().split(separator: "\n").map { "details: \($0)" } }
+        if level >= Self.planLevel { lines += fetch.explanation().split(separator: "\n").map { "details: \($0)" } }
         if level >= 3 { lines += fetch.resultLines(Self.resultsMaximum).map { "details: \($0)" } }
         let name = fetch.isCount ? "count" : "fetch"
         return lines + end(fetch.work, "total \(name) execution", "for \(fetch.results) rows.")

@@ -18,8 +18,11 @@ enum DebugOutput {
                     + "It takes a level from 1 to 4 and these names: \(names).\n")
         }
         if settings.kinds.isEmpty { return false }
+        // Only the whole plan has what is counted for it alone.
+        let isWhole = settings.level >= DebugLines.planLevel
+        let kinds = isWhole ? settings.kinds.union(.explanations) : settings.kinds
         _ = EventHub.add(
-            EventListener(kinds: settings.kinds.union(.explanations)) { event in
+            EventListener(kinds: kinds) { event in
                 // In one piece: other threads print, too.
                 StandardDescriptors.writeError(
                     DebugLines(level: settings.level).lines(of: event).map { "CoreData: \($0)\n" }.joined())

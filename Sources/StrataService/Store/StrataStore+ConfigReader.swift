@@ -55,8 +55,9 @@ extension StrataTelemetry.Options {
     /// Options from the program's configuration.
     ///
     /// - `slow.fetch.seconds` (double, optional, default 0.1): a fetch that takes longer is slow.
-    /// - `shows.requests` (bool, optional, default false): whether spans have the request's text, without values.
-    /// - `shows.values` (bool, optional, default false): whether that text has users' values.
+    /// - `shows.requests` (bool, optional, default false): whether spans and lines of slow fetches have the request's
+    ///   text, without values.
+    /// - `shows.values` (bool, optional, default false): whether they have it with users' values.
     public init(config: ConfigReader) {
         self.init()
         slowFetch = config.duration("slow.fetch.seconds", slowFetch)
