@@ -26,8 +26,8 @@ public final class StrataTelemetry: Sendable {
         public var metrics: (any MetricsFactory)?
         /// Nil for the task's, or the program's.
         public var tracer: (any Tracer)?
-        /// A fetch that takes longer is slow: it is counted in `strata.fetch.slow` and logged, at most once a second for
-        /// requests that differ only in their constants.
+        /// A fetch that takes longer is slow: it is counted in `strata.fetch.slow` and logged, at most once a second
+        /// for requests that differ only in their constants.
         public var slowFetch: Duration = .milliseconds(100)
         /// Whether spans and lines of slow fetches have the request's text (`db.query.text`), with `?` in the place of
         /// every constant.
