@@ -44,6 +44,46 @@ import Testing
         #expect(pool.holders.isEmpty)
     }
 
+    /// Another request's author must not be in the history, nor the past that it looked at be what the next one reads.
+    @Test func whatABlockSetsOfItsContextEndsWithIt() async throws {
+        struct Failure: Error {}
+        let fixture = try ServiceFixture()
+        let entity = fixture.entity
+        var options = StrataContextPool.Options()
+        (options.readers, options.writers) = (1, 1)
+        options.prepare = { $0.transactionAuthor = "service" }
+        let pool = StrataContextPool(fixture.container, options)
+        for access in StrataContextPool.Access.allCases {
+            await #expect(throws: Failure.self) {
+                try await pool.withContext(access) { context in
+                    context.transactionAuthor = "Ann"
+                    context.mergePolicy = NSMergePolicy.overwrite
+                    context.automaticallyMergesChangesFromParent = true
+                    context.undoManager = UndoManager()
+                    try context.setQueryGenerationFrom(.current)
+                    #expect(try context.count(for: ServiceFixture.request(entity)) == 0)
+                    throw Failure()
+                }
+            }
+            try await pool.withContext(access) { context in
+                #expect(context.transactionAuthor == "service")
+                #expect(context.mergePolicy as? NSMergePolicy === NSMergePolicy.error)
+                #expect(!context.automaticallyMergesChangesFromParent && context.undoManager == nil)
+                #expect(context.queryGenerationToken == nil)
+            }
+        }
+        try await pool.withContext(.writing) { ServiceFixture.add(1, entity, $0) }
+        let coordinator = fixture.container.persistentStoreCoordinator
+        let token = try #require(coordinator.currentPersistentHistoryToken(fromStores: nil))
+        try await pool.withContext(.writing) { ServiceFixture.add(2, entity, $0) }
+        let before = try await pool.withContext(.reading) { context in
+            try context.setQueryGenerationFrom(try coordinator.queryGeneration(at: token))
+            return try context.count(for: ServiceFixture.request(entity))
+        }
+        #expect(before == 1)
+        #expect(try await pool.withContext(.reading) { try $0.count(for: ServiceFixture.request(entity)) } == 3)
+    }
+
     /// How many are inside of a block, and with how many contexts.
     private final class Seen: Sendable {
         private let state = Mutex((now: 0, most: 0, contexts: Set<ObjectIdentifier>()))

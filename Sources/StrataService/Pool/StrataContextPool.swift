@@ -72,8 +72,9 @@ public final class StrataContextPool: Sendable {
     /// Runs a block with a context, on the context's queue.
     ///
     /// What was changed in a block for writing is saved when it returns; you may save in it, too. If the block or the
-    /// save throws, the changes are dropped. Objects do not outlive the block: the context forgets them. The result is
-    /// Sendable, so that none can be handed out; hand out values or `objectID`s.
+    /// save throws, the changes are dropped. Objects do not outlive the block: the context forgets them, and gets back
+    /// the author, the merge policy, the query generation and the other settings that it had before. The result is
+    /// Sendable, so that no object can be handed out; hand out values or `objectID`s.
     ///
     /// - Parameters:
     ///   - access: a reader's or a writer's context.
@@ -92,7 +93,11 @@ public final class StrataContextPool: Sendable {
         defer { release(context, holder) }
         return try await context.perform {
             self.prepare(context)
-            defer { context.reset() }
+            let settings = PooledSettings(context)
+            defer {
+                context.reset()
+                settings.restore(context)
+            }
             let result = try body(context)
             guard context.hasChanges else { return result }
             guard access == .writing else { throw StrataPoolError(.changedWhileReading, holder, self.options.name) }
