@@ -93,7 +93,7 @@ struct StoreSummary {
         entities.sort { $0.0 < $1.0 }
         let first = HistoryMetadata.start(log.metadata)
         values = [
-            ("uuid", .text(Self.uuid(log.storeUUID))), ("objects", .integer(Int64(objects))),
+            ("uuid", .text(log.knownUUID)), ("objects", .integer(Int64(objects))),
             ("transactions", .integer(Int64(snapshot.sequence))), ("history from", .integer(Int64(first))),
             (
                 "newest",
@@ -126,13 +126,6 @@ struct StoreSummary {
         _ use: [UInt32: SegmentStatistics], _ part: KeyPath<SegmentStatistics, Int>
     ) -> Cell {
         cell(use.isEmpty ? nil : use.values.reduce(0) { $0 + $1[keyPath: part] })
-    }
-
-    private static func uuid(_ words: StoreUUID) -> String {
-        let bytes = withUnsafeBytes(of: (words.high.bigEndian, words.low.bigEndian)) { Array($0) }
-        let digits = bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true) }
-        return [digits[0..<4], digits[4..<6], digits[6..<8], digits[8..<10], digits[10..<16]]
-            .map { $0.joined() }.joined(separator: "-")
     }
 
     var json: String {

@@ -30,6 +30,21 @@ import Testing
         #expect(try fixture.run("info", "--format", "csv").lines == ["entity,objects", "Boss,1", "Person,1", "Team,1"])
     }
 
+    @Test func infoNamesTheUUIDThatACopyHasOfItsOwn() throws {
+        let fixture = try filled()
+        let first = fixture.coordinator?.persistentStores[0].identifier
+        fixture.close()
+        let aside = fixture.directory.appendingPathComponent("aside")
+        try FileManager.default.copyItem(at: fixture.store, to: aside)
+        try FileManager.default.removeItem(at: fixture.store)
+        try FileManager.default.moveItem(at: aside, to: fixture.store)
+        try fixture.open()
+        let own = fixture.coordinator?.persistentStores[0].identifier
+        #expect(own != nil && own != first)
+        let output = try #require(try fixture.run("info", "--format", "json").json as? [String: Any])
+        #expect(output["uuid"] as? String == own)
+    }
+
     @Test func queriesFindSortAndLimit() throws {
         let fixture = try filled()
         let found = try fixture.run("query", "Person", "age > 20", "--sort", "-age", "--format", "json")

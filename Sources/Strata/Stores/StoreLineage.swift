@@ -97,3 +97,8 @@ struct StoreLineage: Equatable {
         }
     }
 }
+
+extension LogStore {
+    /// The UUID that object IDs, history tokens and metrics of this store have.
+    package var knownUUID: String { StoreLineage(self).uuid }
+}
