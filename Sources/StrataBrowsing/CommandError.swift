@@ -19,7 +19,9 @@ package struct CommandError: Error, CustomStringConvertible {
         case let error as CocoaError:
             var text = (error.userInfo[NSLocalizedDescriptionKey] as? String) ?? error.localizedDescription
             if let cause = error.userInfo[NSUnderlyingErrorKey] as? any Error {
-                text += " (\(Self(cause).description))"
+                let why = Self(cause).description
+                // Some errors are described by what caused them.
+                if why != text { text += " (\(why))" }
             }
             description = text
         default: description = "\(error)"

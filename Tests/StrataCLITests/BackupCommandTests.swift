@@ -100,4 +100,14 @@ import Testing
         let names = try FileManager.default.contentsOfDirectory(atPath: fixture.directory.path)
         #expect(names.filter { $0.hasPrefix("other") } == [])
     }
+
+    @Test func aMissingDirectoryIsNamedOnce() throws {
+        let fixture = try CommandFixture()
+        try fixture.fill()
+        let missing = fixture.directory.appendingPathComponent("missing")
+        let failed = try fixture.run("backup", missing.appendingPathComponent("copy").path)
+        #expect(failed.code == 1)
+        #expect(failed.messages.components(separatedBy: "is missing").count == 2, "\(failed.messages)")
+        #expect(failed.messages.contains("(\(missing.path))"), "\(failed.messages)")
+    }
 }

@@ -87,7 +87,7 @@ extension StoreDirectory {
         let isMissing = try attributes(parent) == nil
         return StoreError(
             .io, "the directory that the store lies in \(isMissing ? "is missing" : "may not be written")",
-            errno: isMissing ? .noSuchFileOrDirectory : .permissionDenied, path: path.string)
+            errno: isMissing ? .noSuchFileOrDirectory : .permissionDenied, path: parent.string)
     }
 
     private func lockForReplacing(mustBeSound: Bool) throws(StoreError) -> Locked? {
