@@ -68,7 +68,9 @@ struct DebugLines {
 
     private func text(of conflict: ConflictEvent) -> String {
         let unique = conflict.uniqueValues > 0 ? ", \(conflict.uniqueValues) values that must be unique" : ""
-        return "annotation: conflict of \(conflict.objects) objects\(unique), attempt \(conflict.attempt), "
+        let names = conflict.names.joined(separator: ", ") + (conflict.names.count < conflict.objects ? ", …" : "")
+        let which = conflict.names.isEmpty ? "" : " (\(names))"
+        return "annotation: conflict of \(conflict.objects) objects\(which)\(unique), attempt \(conflict.attempt), "
             + (conflict.isResolved ? "resolved by the merge policy" : "not resolved")
     }
 

@@ -172,15 +172,20 @@ package struct BatchEvent {
 package struct ConflictEvent {
     package var store: String
     package var objects: Int
+    /// Some of the objects, such as `Book/p1`.
+    package var names: [String]
     package var uniqueValues: Int
     /// How often this save has met conflicts, from 1.
     package var attempt: Int
     /// Whether the merge policy has resolved it, so that the save is tried again.
     package var isResolved: Bool
 
-    package init(store: String, objects: Int, uniqueValues: Int, attempt: Int, isResolved: Bool) {
+    package init(
+        store: String, objects: Int, names: [String] = [], uniqueValues: Int, attempt: Int, isResolved: Bool
+    ) {
         self.store = store
         self.objects = objects
+        self.names = names
         self.uniqueValues = uniqueValues
         self.attempt = attempt
         self.isResolved = isResolved

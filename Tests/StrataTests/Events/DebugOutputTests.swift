@@ -67,6 +67,31 @@ import Testing
         #expect(text.contains("STRATA_DEBUG has sav."), "what is misspelt is said")
     }
 
+    private static func meetConflict() throws {
+        setenv(DebugSettings.variable, "conflict", 1)
+        let store = try EventFixture()
+        let (one, other) = (store.container.newBackgroundContext(), store.container.newBackgroundContext())
+        let id = try one.performAndWait {
+            store.add(1, to: one)
+            try one.save()
+            return try #require(try one.fetch(store.request()).first).objectID
+        }
+        for context in [one, other] {
+            try context.performAndWait { try context.existingObject(with: id).setValue("Secret", forKey: "title") }
+        }
+        try one.performAndWait { try one.save() }
+        try? other.performAndWait { try other.save() }
+    }
+
+    @Test func aConflictNamesItsObjects() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            try Self.meetConflict()
+        }
+        let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(text.contains("conflict of 1 objects (") && text.contains("/p1), attempt 1, not resolved"), "\(text)")
+        #expect(!text.contains("Secret"))
+    }
+
     @Test(arguments: [
         ("name == 'Ann'", "name == ?"),
         ("name IN {'Ann', 'Bob'} OR age > 30", "name IN ? OR age > ?"),
