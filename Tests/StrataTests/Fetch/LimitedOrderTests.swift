@@ -65,7 +65,11 @@ struct LimitedOrderTests {
                     request.predicate = NSPredicate(format: condition)
                     (request.fetchLimit, request.fetchOffset) = (0, 0)
                     let all = try context.fetch(request).map(\.objectID)
-                    for (limit, offset) in [(1, 0), (20, 0), (20, 1_000), (1_500, random.below(50)), (7, 3_999)] {
+                    let windows = [
+                        (1, 0), (20, 0), (20, 1_000), (1_500, random.below(50)), (7, 3_999), (2_500, 1_000),
+                        (random.below(50) + 1, random.below(Self.count)), (20, Self.count + 100),
+                    ]
+                    for (limit, offset) in windows {
                         (request.fetchLimit, request.fetchOffset) = (limit, offset)
                         let found = try context.fetch(request).map(\.objectID)
                         #expect(

@@ -76,14 +76,16 @@ extension FetchExecutor {
             return nil
         }
         report.sortsColumns = true
-        return try matches(&rows, store, scan.scope, withKeys: withKeys)
+        var stored = try matches(&rows, offset: offset, store, scan.scope, withKeys: withKeys)
+        stored.skipped = offset
+        return stored
     }
 
     private func matches(
-        _ rows: inout SortedRows, _ store: SeenStore, _ scope: RowScope, withKeys: Bool
+        _ rows: inout SortedRows, offset: Int, _ store: SeenStore, _ scope: RowScope, withKeys: Bool
     ) throws -> StoredMatches {
         var found = StoredMatches()
-        let entries = try rows.finish()
+        let entries = try rows.finish(offset: offset)
         found.isSorted = !withKeys
         var pace = ControlPace(control, every: 256)
         let keySorts = keySorts

@@ -1,6 +1,9 @@
 import StrataLog
 
 /// Rows in the order of some columns, the first so many of them. Equal ones keep the order of their keys.
+///
+/// With a limit, rows are selected as they come, and put in order at the end: only those of the window, so that a page far
+/// into an order costs little more than the first. Without one, each part is sorted where it is read, on any processor.
 struct SortedRows {
     struct Entry {
         /// Of the first column.
@@ -19,8 +22,14 @@ struct SortedRows {
     private var columns: [ColumnView] = []
     /// For each column what it lies in, if not in its part.
     private var owners: [ColumnChunk?] = []
-    /// Each in order, and nothing twice.
+    /// With a limit: what may be among the first, in no order.
+    private var entries: [Entry] = []
+    /// Without one: each in order, and nothing twice.
     private var lists: [[Entry]] = []
+    /// What comes later than this cannot be among the first.
+    private(set) var bound: UInt64?
+    /// So many parts were left by the last selection.
+    private var selectedParts = 0
 
     init(_ sorts: [ComputedSort], limit: Int, _ control: RequestControl? = nil) {
         self.control = control
@@ -28,13 +37,9 @@ struct SortedRows {
         self.limit = limit
     }
 
-    /// What comes later than this cannot be among the first.
-    var bound: UInt64? {
-        guard let list = lists.first, lists.count == 1, list.count == limit else { return nil }
-        return list.last?.code
-    }
+    private var isLimited: Bool { limit < Int.max }
 
-    /// Takes in the matches of a row group, sorted.
+    /// Takes in the matches of a row group.
     ///
     /// - Parameter bound: see ``bound``; of an earlier part.
     /// - Throws: `NotCompiled` when values are too long to be compared together.
@@ -69,9 +74,19 @@ struct SortedRows {
                 bound = min(bound, last?.code ?? .max)
             }
         }
-        try shorten(&entries)
-        lists = [entries]
-        forgetUnusedParts()
+        if isLimited {
+            try control?.checkRead()
+            entries.keepFirst(limit) { precedes($0, $1) }
+            self.entries = entries
+            forgetUnusedParts()
+        } else {
+            var pace = ControlPace(control, every: Self.comparisonsPerCheck)
+            try entries.sort { left, right in
+                try pace.step()
+                return precedes(left, right)
+            }
+            lists = [entries]
+        }
     }
 
     /// So many rows are kept before the first of them are selected, so that they are few when few are wanted.
@@ -108,35 +123,48 @@ struct SortedRows {
         }
     }
 
-    private func shorten(_ entries: inout [Entry]) throws {
-        var pace = ControlPace(control, every: Self.comparisonsPerCheck)
-        try entries.sort { left, right in
-            try pace.step()
-            return precedes(left, right)
-        }
-        if entries.count > limit { entries.removeLast(entries.count - limit) }
-    }
-
     private static let comparisonsPerCheck = 4_096
 
     /// Takes in another part; the parts come in any order.
     mutating func merge(_ other: SortedRows) throws {
         let offset = Int32(parts.count)
+        func moved(_ entry: Entry) -> Entry {
+            var entry = entry
+            entry.part += offset
+            return entry
+        }
         parts += other.parts
         columns += other.columns
         owners += other.owners
-        for list in other.lists where !list.isEmpty {
-            lists.append(
-                list.map { entry in
-                    var entry = entry
-                    entry.part += offset
-                    return entry
-                })
-        }
-        guard limit < Int.max, lists.count > 1 else { return }
-        try mergeLists()
+        for list in other.lists where !list.isEmpty { lists.append(list.map(moved)) }
+        entries += other.entries.lazy.map(moved)
+        guard isLimited, entries.count >= limit, isSelectionDue else { return }
+        try select(limit)
+        bound = entries.last?.code
         forgetUnusedParts()
+        selectedParts = parts.count
     }
+
+    /// Leaves the first so many entries, the last of them last; or the last so many.
+    private mutating func select(_ count: Int, last: Bool = false) throws {
+        try control?.checkRead()
+        var entries: [Entry] = []
+        swap(&entries, &self.entries)
+        if last {
+            entries.keepFirst(count) { precedes($1, $0) }
+        } else {
+            entries.keepFirst(count) { precedes($0, $1) }
+        }
+        self.entries = entries
+    }
+
+    /// At once when there are enough for a bound; then whenever half as many have come again, so that a row is looked at
+    /// a few times in all, and before many parts are kept for a few rows each.
+    private var isSelectionDue: Bool {
+        bound == nil || entries.count - limit > limit / 2 || parts.count - selectedParts > Self.partsPerSelection
+    }
+
+    private static let partsPerSelection = 32
 
     private mutating func mergeLists() throws {
         while lists.count > 1 {
@@ -150,7 +178,7 @@ struct SortedRows {
     }
 
     private func merged(_ left: [Entry], _ right: [Entry]) throws -> [Entry] {
-        let count = min(limit, left.count + right.count)
+        let count = left.count + right.count
         var result: [Entry] = []
         result.reserveCapacity(count)
         var (a, b) = (0, 0)
@@ -172,18 +200,16 @@ struct SortedRows {
         var numbers = [Int32](repeating: -1, count: parts.count)
         var (keptParts, keptColumns): ([ScanPart], [ColumnView]) = ([], [])
         var keptOwners: [ColumnChunk?] = []
-        for list in lists.indices {
-            for index in lists[list].indices {
-                let old = Int(lists[list][index].part)
-                if numbers[old] < 0 {
-                    numbers[old] = Int32(keptParts.count)
-                    keptParts.append(parts[old])
-                    let range = old * sorts.count..<(old + 1) * sorts.count
-                    keptColumns += columns[range]
-                    keptOwners += owners[range]
-                }
-                lists[list][index].part = numbers[old]
+        for index in entries.indices {
+            let old = Int(entries[index].part)
+            if numbers[old] < 0 {
+                numbers[old] = Int32(keptParts.count)
+                keptParts.append(parts[old])
+                let range = old * sorts.count..<(old + 1) * sorts.count
+                keptColumns += columns[range]
+                keptOwners += owners[range]
             }
+            entries[index].part = numbers[old]
         }
         (parts, columns, owners) = (keptParts, keptColumns, keptOwners)
     }
@@ -199,9 +225,22 @@ struct SortedRows {
         return left.ref.key < right.ref.key
     }
 
-    /// The rows in order.
-    mutating func finish() throws -> [Entry] {
-        try mergeLists()
-        return lists.first ?? []
+    /// The rows in order, without the first `offset`.
+    mutating func finish(offset: Int) throws -> ArraySlice<Entry> {
+        guard isLimited else {
+            try mergeLists()
+            return (lists.first ?? []).dropFirst(offset)
+        }
+        try select(limit)
+        guard entries.count > offset else { return [] }
+        if offset > 0 { try select(entries.count - offset, last: true) }
+        var entries = entries
+        self.entries = []
+        var pace = ControlPace(control, every: Self.comparisonsPerCheck)
+        try entries.sort { left, right in
+            try pace.step()
+            return precedes(left, right)
+        }
+        return entries[...]
     }
 }
