@@ -51,7 +51,10 @@ import Testing
         let entity = fixture.entity
         var options = StrataContextPool.Options()
         (options.readers, options.writers) = (1, 1)
-        options.prepare = { $0.transactionAuthor = "service" }
+        options.prepare = { context in
+            context.transactionAuthor = "service"
+            context.userInfo["kept"] = 1
+        }
         let pool = StrataContextPool(fixture.container, options)
         for access in StrataContextPool.Access.allCases {
             await #expect(throws: Failure.self) {
@@ -60,6 +63,10 @@ import Testing
                     context.mergePolicy = NSMergePolicy.overwrite
                     context.automaticallyMergesChangesFromParent = true
                     context.undoManager = UndoManager()
+                    context.name = "of Ann"
+                    context.userInfo["Ann"] = 2
+                    context.retainsRegisteredObjects = true
+                    context.isObservationEnabled.toggle()
                     try context.setQueryGenerationFrom(.current)
                     #expect(try context.count(for: ServiceFixture.request(entity)) == 0)
                     throw Failure()
@@ -70,6 +77,8 @@ import Testing
                 #expect(context.mergePolicy as? NSMergePolicy === NSMergePolicy.error)
                 #expect(!context.automaticallyMergesChangesFromParent && context.undoManager == nil)
                 #expect(context.queryGenerationToken == nil)
+                #expect(context.name != "of Ann" && !context.retainsRegisteredObjects && !context.isObservationEnabled)
+                #expect(context.userInfo as? [String: Int] == ["kept": 1])
             }
         }
         try await pool.withContext(.writing) { ServiceFixture.add(1, entity, $0) }
