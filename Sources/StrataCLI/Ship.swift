@@ -101,6 +101,7 @@ struct Ship: AsyncParsableCommand {
                 storeAt: FilePath(argument.url.path), to: try BucketURL.open(bucket), options: options)
             if once {
                 try await shipper.shipOnce(withCheckpoint: true)
+                await shipper.handOver()
             } else {
                 try await run(shipper)
             }

@@ -9,6 +9,38 @@ package import SystemPackage
 /// Compaction leaves segments alone that have not been shipped, as long as these hold no more bytes than the slot says.
 /// Behind that, or on a full disk, the slot counts for nothing: a shipper that never comes back must not fill the disk.
 package struct ShipSlot: Sendable, Hashable {
+    /// What a shipper leaves that has ended with nothing on its way: the next one may go on in its epoch.
+    package struct Release: Sendable, Hashable {
+        package var epoch: UInt32
+        package var owner: String
+        /// Where the log in the bucket ends.
+        package var position: LogPosition
+        package var sequence: UInt64
+        package var checksum: UInt32
+
+        package init(epoch: UInt32, owner: String, position: LogPosition, sequence: UInt64, checksum: UInt32) {
+            self.epoch = epoch
+            self.owner = owner
+            self.position = position
+            self.sequence = sequence
+            self.checksum = checksum
+        }
+
+        fileprivate init?(_ line: Substring) {
+            let words = line.split(separator: " ")
+            guard words.count == 6, let epoch = UInt32(words[0]), let segment = UInt32(words[2]),
+                let offset = Int(words[3]), let sequence = UInt64(words[4]), let checksum = UInt32(words[5])
+            else { return nil }
+            self.init(
+                epoch: epoch, owner: String(words[1]), position: LogPosition(segment: segment, offset: offset),
+                sequence: sequence, checksum: checksum)
+        }
+
+        fileprivate var line: String {
+            "\(epoch) \(owner) \(position.segment) \(position.offset) \(sequence) \(checksum)"
+        }
+    }
+
     package var storeUUID: StoreUUID
     /// What shippers of this store go by in the heads of buckets, and those of its copies do not.
     package var line: String
@@ -18,8 +50,15 @@ package struct ShipSlot: Sendable, Hashable {
     package var maximumBytes: Int64
     /// The bucket that this store has been shipped to; nil before the first time.
     package var bucket: String?
+    /// How the last shipper to this bucket has ended; nil while one ships, or if it ended in any other way. Whether it
+    /// still holds, the bucket's head decides: the slot may have been put back.
+    package var release: Release?
 
-    package init(storeUUID: StoreUUID, line: String, segment: UInt32, maximumBytes: Int64, bucket: String? = nil) {
+    package init(
+        storeUUID: StoreUUID, line: String, segment: UInt32, maximumBytes: Int64, bucket: String? = nil,
+        release: Release? = nil
+    ) {
+        self.release = release
         self.storeUUID = storeUUID
         self.line = line
         self.segment = segment
@@ -53,12 +92,13 @@ package struct ShipSlot: Sendable, Hashable {
             count < byteMaximum
         else { return nil }
         let lines = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n")
-        guard (6...7).contains(lines.count), lines[0] == first, let high = UInt64(lines[1], radix: 16),
+        guard (6...8).contains(lines.count), lines[0] == first, let high = UInt64(lines[1], radix: 16),
             let low = UInt64(lines[2], radix: 16), let segment = UInt32(lines[4]), let maximum = Int64(lines[5])
         else { return nil }
         return ShipSlot(
             storeUUID: StoreUUID(high: high, low: low), line: String(lines[3]), segment: segment,
-            maximumBytes: maximum, bucket: lines.count == 7 ? String(lines[6]) : nil)
+            maximumBytes: maximum, bucket: lines.count > 6 ? String(lines[6]) : nil,
+            release: lines.count > 7 ? Release(lines[7]) : nil)
     }
 
     /// Puts the slot in the place of the one before, durably: without it, the store's next shipper would count as that
@@ -76,7 +116,8 @@ package struct ShipSlot: Sendable, Hashable {
             Self.first, String(storeUUID.high, radix: 16), String(storeUUID.low, radix: 16), line,
             String(segment), String(maximumBytes),
         ]
-        let text = (lines + [bucket].compactMap { $0 }).joined(separator: "\n") + "\n"
+        let text =
+            (lines + [bucket, bucket == nil ? nil : release?.line].compactMap { $0 }).joined(separator: "\n") + "\n"
         try io("write", path) { () throws(Errno) in
             do throws(Errno) {
                 let file = try fileSystem.open(unfinished, .createIfMissing)

@@ -47,6 +47,10 @@ struct EpochLead: Sendable {
                 continue
             }
             try await check(log, scanner, slot, calls, objects, options)
+            if isReleased(log, slot, objects, options) {
+                guard let begun = try await goOn(owner, log, objects, options) else { continue }
+                return try await described(begun, log, scanner.storeUUID, objects)
+            }
             guard let lead = try await claim(owner, line, log, objects, options) else { continue }
             let ended = try await lead.fence(log, objects)
             try await check(ended, scanner, slot, calls, objects, options)
@@ -151,6 +155,34 @@ struct EpochLead: Sendable {
             isEncrypted: objects.isEncrypted)
         guard let tag = try await replace(head, .absent, objects) else { return nil }
         return Begun(lead: EpochLead(head: head, tag: tag, epoch: 1, owner: owner), place: place)
+    }
+
+    /// Whether the last shipper of this store, and nobody behind it, has written the log's end, and will write no more.
+    private static func isReleased(
+        _ log: ShippedLog, _ slot: ShipSlot, _ objects: ShipBucket, _ options: ShipOptions
+    ) -> Bool {
+        guard let release = slot.release, slot.bucket == ShipSlot.name(ofBucket: objects.description),
+            let last = log.head.epochs.last, last.start != nil, last.line == slot.line
+        else { return false }
+        return last.number == release.epoch && last.owner == release.owner && log.fence == nil
+            && log.end.position == release.position && log.next == release.position
+            && log.end.sequence == release.sequence && log.end.checksum == release.checksum
+            && log.head.onlyWriter == options.onlyWriter
+    }
+
+    /// Goes on in the epoch of a shipper that has ended, whose place in the head it takes; nil if somebody else has
+    /// changed the head. There is no fence, because nobody is left who would write.
+    private static func goOn(
+        _ owner: String, _ log: ShippedLog, _ objects: ShipBucket, _ options: ShipOptions
+    ) async throws(ShipError) -> Begun? {
+        var head = log.head
+        var epoch = head.epochs.removeLast()
+        epoch.owner = owner
+        epoch.name = options.name
+        epoch.taken = options.clock()
+        head.epochs.append(epoch)
+        guard let tag = try await replace(head, .matching(log.headTag), objects) else { return nil }
+        return Begun(lead: EpochLead(head: head, tag: tag, epoch: epoch.number, owner: owner), place: log.end)
     }
 
     /// Adds an epoch to the head; nil if somebody else has changed it.
@@ -271,7 +303,12 @@ struct EpochLead: Sendable {
         if isOwnLog, let newer = found.head.begun.last?.epoch, newer.number > epoch {
             throw Self.fenced(by: newer.number, ShipKey.head)
         }
-        guard isOwnLog, found.head.epochs.contains(where: { $0.number == epoch && $0.owner == owner }) else {
+        let entry = found.head.epochs.first { $0.number == epoch }
+        let line = head.epochs.first { $0.number == epoch }?.line
+        if isOwnLog, let entry, entry.owner != owner, entry.line == line {
+            throw Self.fenced(by: epoch, ShipKey.head)
+        }
+        guard isOwnLog, entry?.owner == owner else {
             throw ShipError(
                 .missing,
                 "\(objects.description) has another head than this shipper has written: the bucket was emptied or put back, and "

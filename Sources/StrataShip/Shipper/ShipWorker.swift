@@ -154,7 +154,7 @@ actor ShipWorker {
         note(progress(oldest: waiting.time, bytes: waiting.bytes))
         let slot = ShipSlot(
             storeUUID: scanner.storeUUID, line: line, segment: known?.segment ?? 0,
-            maximumBytes: options.slotMaximumBytes, bucket: shippedBucket)
+            maximumBytes: options.slotMaximumBytes, bucket: shippedBucket, release: known?.release)
         let begun = try await EpochLead.take(scanner, slot, calls, objects, options)
         lastLook = options.clock()
         shippedBucket = ShipSlot.name(ofBucket: objects.description)
@@ -172,6 +172,19 @@ actor ShipWorker {
         Progress(
             sequence: place.sequence, unshippedBytes: bytes, oldestUnshippedTime: oldest,
             epoch: lead?.epoch ?? 0, pieces: pieces, pieceBytes: pieceBytes, gaps: gaps, problem: problem)
+    }
+
+    /// Ends what ``open(_:)`` has begun, and lets the next shipper of this store go on in the epoch, if nothing is on its
+    /// way to the bucket. Shipping again begins anew.
+    func release() async {
+        guard failure == nil, fence == nil, pending == nil, sealed.isEmpty, let lead, let scanner else { return }
+        self.lead = nil
+        self.scanner = nil
+        let release = ShipSlot.Release(
+            epoch: lead.epoch, owner: lead.owner, position: place.position, sequence: place.sequence,
+            checksum: place.checksum)
+        // Without it, the next one takes an epoch of its own.
+        try? await writeSlot(scanner, release)
     }
 
     // MARK: Pieces
@@ -397,11 +410,11 @@ actor ShipWorker {
         if let scanner { try await writeSlot(scanner) }
     }
 
-    private func writeSlot(_ scanner: LogScanner) async throws(ShipError) {
-        guard slotSegment != place.segment || slotBucket != shippedBucket else { return }
+    private func writeSlot(_ scanner: LogScanner, _ release: ShipSlot.Release? = nil) async throws(ShipError) {
+        guard release != nil || slotSegment != place.segment || slotBucket != shippedBucket else { return }
         let slot = ShipSlot(
             storeUUID: scanner.storeUUID, line: line, segment: place.segment, maximumBytes: options.slotMaximumBytes,
-            bucket: shippedBucket)
+            bucket: shippedBucket, release: release)
         let fileSystem = fileSystem
         do throws(ShipError) {
             try await calls.run { () throws(StoreError) in
