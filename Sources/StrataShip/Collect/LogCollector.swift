@@ -106,6 +106,7 @@ public struct LogCollector: Sendable {
             let key = segment.parts.first?.key, let header = try await ShippedLog.header(key, objects)
         else { return }
         var head = log.head
+        head.reached = ShipHead.Reached(log.epoch, log.end.position)
         // Epochs of which nothing is left.
         if let first = log.segments.first(where: { !$0.parts.isEmpty })?.number {
             let begun = head.begun

@@ -181,6 +181,7 @@ struct EpochLead: Sendable {
         epoch.name = options.name
         epoch.taken = options.clock()
         head.epochs.append(epoch)
+        head.reached = ShipHead.Reached(epoch.number, log.end.position)
         guard let tag = try await replace(head, .matching(log.headTag), objects) else { return nil }
         return Begun(lead: EpochLead(head: head, tag: tag, epoch: epoch.number, owner: owner), place: log.end)
     }
@@ -197,6 +198,7 @@ struct EpochLead: Sendable {
             ShipHead.Epoch(
                 number: number, owner: owner, line: line, name: options.name, taken: options.clock(), start: nil))
         head.onlyWriter = options.onlyWriter
+        head.reached = ShipHead.Reached(log.epoch, log.end.position)
         guard let tag = try await replace(head, .matching(log.headTag), objects) else { return nil }
         return EpochLead(head: head, tag: tag, epoch: number, owner: owner)
     }
@@ -244,6 +246,8 @@ struct EpochLead: Sendable {
             var head = lead.head
             guard head.epochs.last?.owner == owner, head.epochs.last?.number == epoch else { return nil }
             head.epochs[head.epochs.count - 1].start = place
+            // What came later of the epoch before counts no more.
+            head.reached = nil
             // Epochs that nothing was written in, and those of which nothing is left.
             head.epochs.removeAll { $0.number != epoch && ($0.start.map { $0.position >= place.position } ?? true) }
             if let tag = try await Self.replace(head, .matching(lead.tag), objects) {
@@ -271,7 +275,7 @@ struct EpochLead: Sendable {
             ).tag
         } catch {
             switch error {
-            case .preconditionFailed, .unanswered: break
+            case .preconditionFailed, .unanswered, .notFound: break
             default: throw ShipError(error)
             }
             // Written after all, perhaps: nobody else writes these bytes.
@@ -285,8 +289,31 @@ struct EpochLead: Sendable {
         }
     }
 
-    /// Looks whether the head is still there, and the epoch the newest.
-    mutating func look(_ objects: ShipBucket) async throws(ShipError) {
+    /// Whether the head does not say how far the log has come. Without conditions of writes it never does: somebody
+    /// else's head could be overwritten.
+    func isBehind(_ position: LogPosition) -> Bool {
+        guard !head.onlyWriter, let start = head.epochs.last(where: { $0.number == epoch })?.start else { return false }
+        return position > (head.reached.flatMap { $0.epoch == epoch ? $0.position : nil } ?? start.position)
+    }
+
+    /// Looks whether the head is still there, and the epoch the newest; and says in it how far the log has come, which
+    /// takes no further request.
+    mutating func look(_ objects: ShipBucket, _ position: LogPosition) async throws(ShipError) {
+        var attempt = 0
+        while isBehind(position), attempt < Self.attempts {
+            attempt += 1
+            var said = head
+            said.reached = ShipHead.Reached(epoch, position)
+            if let new = try await Self.replace(said, .matching(tag), objects) {
+                (head, tag) = (said, new)
+                return
+            }
+            try await look(objects)
+        }
+        if attempt == 0 { try await look(objects) }
+    }
+
+    private mutating func look(_ objects: ShipBucket) async throws(ShipError) {
         guard
             let info = try await asking({ () async throws(ObjectStoreError) in
                 try await objects.head(ShipKey.head)

@@ -96,6 +96,7 @@ actor ShipWorker {
             try await ship(note)
             try await shipWholes()
             try await shipCheckpoint(isLast: isLast)
+            if isLast, lead?.isBehind(place.position) == true { try await look(isDue: true) }
             try await collect(isLast: isLast)
         } catch {
             var error = error
@@ -194,7 +195,10 @@ actor ShipWorker {
         var extent = try await calls.run { () throws(StoreError) in try scanner.extent() }
         guard pending != nil || place.position < extent.end else {
             waitingSince = nil
-            return note(progress(oldest: nil, bytes: 0))
+            note(progress(oldest: nil, bytes: 0))
+            // Once, when a minute has passed since the last piece: an idle store costs nothing.
+            if lead?.isBehind(place.position) == true { try await look() }
+            return
         }
         while pending != nil || place.position < extent.end {
             let waiting = try await unshipped(scanner, extent.end)
@@ -209,12 +213,13 @@ actor ShipWorker {
         note(progress(oldest: nil, bytes: 0))
     }
 
-    /// Looks whether the head is still there and ours, if that was last seen a minute ago.
-    private func look() async throws(ShipError) {
+    /// Looks whether the head is still there and ours, if that was last seen a minute ago, or it is due in any case; and
+    /// says there how far the log has come.
+    private func look(isDue: Bool = false) async throws(ShipError) {
         let now = options.clock()
         // A clock that was set back is no reason to wait.
-        guard now < lastLook || now - lastLook >= Self.lookNanoseconds, var looking = lead else { return }
-        try await looking.look(objects)
+        guard isDue || now < lastLook || now - lastLook >= Self.lookNanoseconds, var looking = lead else { return }
+        try await looking.look(objects, place.position)
         lead = looking
         lastLook = now
     }
