@@ -387,21 +387,35 @@ struct EpochLead: Sendable {
                     "the bucket has more than this store remembers to have shipped: the store was put back to an earlier state, or the "
                         + "file \(ShipSlot.path(besideStoreAt: scanner.directory)) was")
             }
-            // Where the two meet, they must be one log. The rest only its shippers' name vouches for.
+            // A machine that was put back within that segment, and has compacted it since, would look the same. The word
+            // that its last shipper has left for the next vouches for it: the disk is not older than that.
+            guard options.takesOver || isReleased(log, slot, objects, options) else {
+                throw other(
+                    isGone + ". If the bucket has this store's own past, say so (`strata ship --take-over`)")
+            }
+            // Where the two meet, they must be one log.
             let common = log.segments.last { segment in
                 kept.contains(segment.number) && segment.isComplete && !segment.parts.isEmpty
             }
-            guard let common else {
-                guard options.takesOver else {
-                    throw other(
-                        isGone + ", and neither can any other. If the bucket has this store's own past, say so "
-                            + "(`strata ship --take-over`)")
-                }
-                return
-            }
+            guard let common else { return }
             let end = try await RestorePointFinder(log, objects).validByteCount(of: common.number)
             try await compare(common.number, end)
-        case .compare(let number, let end): try await compare(number, end)
+        case .compare(let number, let end):
+            try await compare(number, end)
+            try await compareMoved(number, end)
+        }
+        /// What the bucket has of a segment behind where it ends in the store: a flush that failed has moved that into
+        /// the next one. Or the store was put back to before it, and went on in another segment with something else.
+        func compareMoved(_ number: UInt32, _ end: Int) async throws(ShipError) {
+            guard let segment = log.segment(number), segment.end > end else { return }
+            let moved = try await RestorePointFinder(log, objects).transactions(of: segment, from: end)
+            guard let last = moved.keys.max() else { return }
+            let found = try await calls.run { () throws(StoreError) in
+                try scanner.transactions(of: number + 1, through: last)
+            }
+            guard moved.allSatisfy({ found[$0.key] == $0.value }) else {
+                throw other("the bucket has another log than the store")
+            }
         }
         /// The last bytes of a segment in the bucket, with those that the store has there.
         func compare(_ number: UInt32, _ end: Int) async throws(ShipError) {
