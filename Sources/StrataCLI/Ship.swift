@@ -12,7 +12,7 @@ struct ShipArguments: ParsableArguments {
     @Flag(
         help: """
             Ship in place of another store that has shipped there, whose shipper is fenced, or after the file \
-            STORE.strata-ship was lost. The logs must fit together.
+            STORE.strata-ship-… was lost. The logs must fit together.
             """)
     var takeOver = false
     @Flag(

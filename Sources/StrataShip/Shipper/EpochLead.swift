@@ -132,12 +132,13 @@ struct EpochLead: Sendable {
                 "the head of \(objects.description) is gone, but objects of a log are there: somebody, or a rule of the bucket, has "
                     + "removed it. Ship to another prefix, and keep what is here", key: ShipKey.head)
         }
-        guard slot.bucket != ShipSlot.name(ofBucket: objects.description) else {
+        guard !slot.hasShipped else {
             throw ShipError(
                 .missing,
                 "this store has been shipped to \(objects.description), and nothing is there any more: it was emptied, or is not the "
                     + "one that it was; a directory may not be mounted. To begin a new log there, remove the file "
-                    + "\(ShipSlot.path(besideStoreAt: scanner.directory))", key: ShipKey.head)
+                    + "\(ShipSlot.path(besideStoreAt: scanner.directory, bucket: objects.description))",
+                key: ShipKey.head)
         }
         let start = try await calls.run { () throws(StoreError) in
             guard let first = try scanner.segments().first else {
@@ -161,8 +162,7 @@ struct EpochLead: Sendable {
     private static func isReleased(
         _ log: ShippedLog, _ slot: ShipSlot, _ objects: ShipBucket, _ options: ShipOptions
     ) -> Bool {
-        guard let release = slot.release, slot.bucket == ShipSlot.name(ofBucket: objects.description),
-            let last = log.head.epochs.last, last.start != nil, last.line == slot.line
+        guard let release = slot.release, let last = log.head.epochs.last, last.start != nil, last.line == slot.line
         else { return false }
         return last.number == release.epoch && last.owner == release.owner && log.fence == nil
             && log.end.position == release.position && log.next == release.position
@@ -364,7 +364,7 @@ struct EpochLead: Sendable {
         guard isOwn || options.takesOver else {
             throw ShipError(
                 .conflict,
-                "\(objects.description) is shipped to from elsewhere (\(owner?.name ?? "unknown")), or the file \(ShipSlot.path(besideStoreAt: scanner.directory)), which says that this store has, was lost. A copy needs a prefix of its own. If this store "
+                "\(objects.description) is shipped to from elsewhere (\(owner?.name ?? "unknown")), or the file \(ShipSlot.path(besideStoreAt: scanner.directory, bucket: objects.description)), which says that this store has, was lost. A copy needs a prefix of its own. If this store "
                     + "is to go on in that one's place, say so (`strata ship --take-over`)", key: ShipKey.head)
         }
         func other(_ what: String) -> ShipError {
@@ -385,7 +385,7 @@ struct EpochLead: Sendable {
             guard place.segment <= slot.segment + 1 else {
                 throw other(
                     "the bucket has more than this store remembers to have shipped: the store was put back to an earlier state, or the "
-                        + "file \(ShipSlot.path(besideStoreAt: scanner.directory)) was")
+                        + "file \(ShipSlot.path(besideStoreAt: scanner.directory, bucket: objects.description)) was")
             }
             // A machine that was put back within that segment, and has compacted it since, would look the same. The word
             // that its last shipper has left for the next vouches for it: the disk is not older than that.

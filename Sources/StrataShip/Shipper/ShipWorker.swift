@@ -56,9 +56,9 @@ actor ShipWorker {
     private var gaps = 0
     private var problem: String?
     private var slotSegment: UInt32?
-    /// The bucket that the slot names, and the one that it has to name.
-    private var slotBucket: String?
-    private var shippedBucket: String?
+    /// Whether the slot says that the store has been shipped to the bucket, and whether it has been.
+    private var slotHasShipped = false
+    private var hasShipped = false
     /// When it was last looked whether the head is still there and ours.
     private var lastLook: Int64 = 0
     /// Since when something has been waiting to be shipped, by the shipper's clock.
@@ -130,20 +130,21 @@ actor ShipWorker {
     // MARK: Beginning
 
     private func open(_ note: @Sendable (Progress) -> Void) async throws(ShipError) {
-        let (path, fileSystem) = (path, fileSystem)
+        let (path, fileSystem, bucket) = (path, fileSystem, objects.description)
         let scanner = try await calls.run { () throws(StoreError) in try LogScanner(path, in: fileSystem) }
         var known = try await calls.run { () throws(StoreError) in
-            ShipSlot.read(besideStoreAt: scanner.directory, in: fileSystem)
+            ShipSlot.sweep(besideStoreAt: scanner.directory, bucket: bucket, in: fileSystem)
+            return ShipSlot.read(besideStoreAt: scanner.directory, bucket: bucket, in: fileSystem)
         }
         if known?.storeUUID != scanner.storeUUID { known = nil }
         if let known {
             line = known.line
-            (slotBucket, shippedBucket) = (known.bucket, known.bucket)
+            (slotHasShipped, hasShipped) = (known.hasShipped, known.hasShipped)
             slotSegment = known.maximumBytes == options.slotMaximumBytes ? known.segment : nil
         } else {
             line = EpochLead.randomName()
             slotSegment = nil
-            (slotBucket, shippedBucket) = (nil, nil)
+            (slotHasShipped, hasShipped) = (false, false)
             // Before the head names it: whoever starts next has to know it. Nothing is shipped of the store so far.
             place.segment = 0
             try await writeSlot(scanner)
@@ -155,10 +156,10 @@ actor ShipWorker {
         note(progress(oldest: waiting.time, bytes: waiting.bytes))
         let slot = ShipSlot(
             storeUUID: scanner.storeUUID, line: line, segment: known?.segment ?? 0,
-            maximumBytes: options.slotMaximumBytes, bucket: shippedBucket, release: known?.release)
+            maximumBytes: options.slotMaximumBytes, bucket: bucket, hasShipped: hasShipped, release: known?.release)
         let begun = try await EpochLead.take(scanner, slot, calls, objects, options)
         lastLook = options.clock()
-        shippedBucket = ShipSlot.name(ofBucket: objects.description)
+        hasShipped = true
         self.scanner = scanner
         lead = begun.lead
         place = begun.place
@@ -416,16 +417,16 @@ actor ShipWorker {
     }
 
     private func writeSlot(_ scanner: LogScanner, _ release: ShipSlot.Release? = nil) async throws(ShipError) {
-        guard release != nil || slotSegment != place.segment || slotBucket != shippedBucket else { return }
+        guard release != nil || slotSegment != place.segment || slotHasShipped != hasShipped else { return }
         let slot = ShipSlot(
             storeUUID: scanner.storeUUID, line: line, segment: place.segment, maximumBytes: options.slotMaximumBytes,
-            bucket: shippedBucket, release: release)
+            bucket: objects.description, hasShipped: hasShipped, release: release)
         let fileSystem = fileSystem
         do throws(ShipError) {
             try await calls.run { () throws(StoreError) in
                 try slot.write(besideStoreAt: scanner.directory, in: fileSystem)
             }
-            (slotSegment, slotBucket) = (place.segment, slot.bucket)
+            (slotSegment, slotHasShipped) = (place.segment, slot.hasShipped)
         } catch {
             // Where nothing may be written beside the store, compaction does not wait, and the next start has to be
             // told that it takes over.
