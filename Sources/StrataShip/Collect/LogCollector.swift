@@ -32,9 +32,13 @@ public struct LogCollector: Sendable {
         _ objects: any ObjectStore, retention: ShipRetention?, cipher: (any ObjectCipher)? = nil,
         clock: (@Sendable () -> Int64)? = nil
     ) {
-        self.objects = ShipBucket(objects, cipher)
+        self.init(ShipBucket(objects, cipher), retention: retention, clock: clock ?? LogOptions().clock)
+    }
+
+    init(_ objects: ShipBucket, retention: ShipRetention?, clock: @escaping @Sendable () -> Int64) {
+        self.objects = objects
         self.retention = retention
-        self.clock = clock ?? LogOptions().clock
+        self.clock = clock
     }
 
     /// Removes what may go, and raises the floor.

@@ -1,6 +1,7 @@
 internal import StrataIO
 internal import StrataLog
 internal import StrataObjectStore
+internal import StrataSupport
 internal import SystemPackage
 
 /// What ships: one thing after the other.
@@ -32,7 +33,7 @@ actor ShipWorker {
 
     private let path: FilePath
     private let fileSystem: any FileSystem
-    private let objects: ShipBucket
+    private var objects: ShipBucket
     private let options: ShipOptions
     private let calls = BlockingCalls("strata.ship")
     private var scanner: LogScanner?
@@ -132,6 +133,7 @@ actor ShipWorker {
     private func open(_ note: @Sendable (Progress) -> Void) async throws(ShipError) {
         let (path, fileSystem, bucket) = (path, fileSystem, objects.description)
         let scanner = try await calls.run { () throws(StoreError) in try LogScanner(path, in: fileSystem) }
+        objects.store = scanner.directory.string
         var known = try await calls.run { () throws(StoreError) in
             ShipSlot.sweep(besideStoreAt: scanner.directory, bucket: bucket, in: fileSystem)
             return ShipSlot.read(besideStoreAt: scanner.directory, bucket: bucket, in: fileSystem)
@@ -356,6 +358,7 @@ actor ShipWorker {
             checksum: sent.header.checksum)
         if sent.header.isGap {
             gaps += 1
+            objects.tell(.gap)
             problem = "segments \(sent.header.position.segment) to \(next.segment - 1) were compacted away unshipped"
             segmentStart = nil
         }
@@ -507,7 +510,7 @@ actor ShipWorker {
         collectedPieces = pieces
         do throws(ShipError) {
             _ = try await LogCollector(
-                objects.objects, retention: options.retention, cipher: objects.cipher, clock: options.clock
+                objects, retention: options.retention, clock: options.clock
             ).collect()
         } catch {
             // The log goes on being shipped; space is lost, which somebody has to know.
