@@ -387,8 +387,8 @@ struct EpochLead: Sendable {
                     "the bucket has more than this store remembers to have shipped: the store was put back to an earlier state, or the "
                         + "file \(ShipSlot.path(besideStoreAt: scanner.directory, bucket: objects.description)) was")
             }
-            // A machine that was put back within that segment, and has compacted it since, would look the same. The word
-            // that its last shipper has left for the next vouches for it: the disk is not older than that.
+            // A machine that was put back within that segment, and has compacted it since, would look the same. The
+            // word that its last shipper has left for the next vouches for it: the disk is not older than that.
             guard options.takesOver || isReleased(log, slot, objects, options) else {
                 throw other(
                     isGone + ". If the bucket has this store's own past, say so (`strata ship --take-over`)")

@@ -178,8 +178,8 @@ actor ShipWorker {
             epoch: lead?.epoch ?? 0, pieces: pieces, pieceBytes: pieceBytes, gaps: gaps, problem: problem)
     }
 
-    /// Ends what ``open(_:)`` has begun, and lets the next shipper of this store go on in the epoch, if nothing is on its
-    /// way to the bucket. Shipping again begins anew.
+    /// Ends what ``open(_:)`` has begun, and lets the next shipper of this store go on in the epoch, if nothing is on
+    /// its way to the bucket. Shipping again begins anew.
     func release() async {
         guard failure == nil, fence == nil, pending == nil, sealed.isEmpty, let lead, let scanner else { return }
         self.lead = nil
@@ -216,8 +216,8 @@ actor ShipWorker {
         note(progress(oldest: nil, bytes: 0))
     }
 
-    /// Looks whether the head is still there and ours, if that was last seen a minute ago, or it is due in any case; and
-    /// says there how far the log has come.
+    /// Looks whether the head is still there and ours, if that was last seen a minute ago, or it is due in any case;
+    /// and says there how far the log has come.
     private func look(isDue: Bool = false) async throws(ShipError) {
         let now = options.clock()
         // A clock that was set back is no reason to wait.

@@ -273,8 +273,8 @@ package struct FollowEvent {
 /// A shipper has asked something of its bucket, or could not ship what was compacted away.
 package struct ShippingEvent {
     package enum Kind {
-        /// One request, its retries included: `get`, `head`, `put`, `upload`, `list` or `delete`; and `ok`, or why it was
-        /// not answered as asked.
+        /// One request, its retries included: `get`, `head`, `put`, `upload`, `list` or `delete`; and `ok`, or why it
+        /// was not answered as asked.
         case request(operation: String, result: String)
         case gap
     }
