@@ -47,6 +47,7 @@ struct Backup: AsyncParsableCommand {
             let shipper = LogShipper(
                 storeAt: FilePath(argument.url.path), to: try BucketURL.open(to), options: try ship.options())
             try await shipper.shipOnce(withCheckpoint: true)
+            await shipper.handOver()
             ShipArguments.write(shipper.status, output)
         } catch {
             throw CommandError.reported(error)

@@ -12,7 +12,7 @@ struct ShipArguments: ParsableArguments {
     @Flag(
         help: """
             Ship in place of another store that has shipped there, whose shipper is fenced, or after the file \
-            STORE.strata-ship was lost. The logs must fit together.
+            STORE.strata-ship-… was lost. The logs must fit together.
             """)
     var takeOver = false
     @Flag(
@@ -101,6 +101,7 @@ struct Ship: AsyncParsableCommand {
                 storeAt: FilePath(argument.url.path), to: try BucketURL.open(bucket), options: options)
             if once {
                 try await shipper.shipOnce(withCheckpoint: true)
+                await shipper.handOver()
             } else {
                 try await run(shipper)
             }

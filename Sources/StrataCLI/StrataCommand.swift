@@ -18,7 +18,8 @@ struct StrataCommand: AsyncParsableCommand {
         discussion: """
             A store is a directory. Everything only reads, also beside a program that has the store open; but \
             `compact` writes it, or asks who has it open for writing, and `backup`, `restore`, `verify --salvage` and `import` write \
-            another one. `bench` makes one of its own and removes it. `ship` and `backup --to` keep a file STORE.strata-ship beside the store.
+            another one. `bench` makes one of its own and removes it. `ship` and `backup --to` keep a file \
+            STORE.strata-ship-… for each bucket beside the store.
 
             Points of the past (--at, --after) are transaction numbers, or times such as 2026-05-01, \
             2026-05-01T12:00:00 (UTC) or 2026-05-01T12:00:00+02:00.

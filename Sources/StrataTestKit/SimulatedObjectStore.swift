@@ -112,9 +112,11 @@ public final class SimulatedObjectStore: ObjectStore {
 
     private final class Bucket: Sendable {
         let contents: Mutex<Contents>
+        let name: String
 
-        init(_ contents: Contents) {
+        init(_ contents: Contents, _ name: String) {
             self.contents = Mutex(contents)
+            self.name = name
         }
     }
 
@@ -132,9 +134,9 @@ public final class SimulatedObjectStore: ObjectStore {
     private let bucket: Bucket
     private let own = Mutex(Client())
 
-    /// A bucket of its own, with these contents.
-    public convenience init(_ contents: Contents = Contents()) {
-        self.init(bucket: Bucket(contents))
+    /// A bucket of its own, with these contents, that describes itself by a name.
+    public convenience init(_ contents: Contents = Contents(), name: String = "bucket") {
+        self.init(bucket: Bucket(contents, name))
     }
 
     private init(bucket: Bucket) {
@@ -145,7 +147,7 @@ public final class SimulatedObjectStore: ObjectStore {
     public func client() -> SimulatedObjectStore { SimulatedObjectStore(bucket: bucket) }
 
     /// A bucket of its own that is as this one is now.
-    public func fork() -> SimulatedObjectStore { SimulatedObjectStore(contents) }
+    public func fork() -> SimulatedObjectStore { SimulatedObjectStore(contents, name: bucket.name) }
 
     /// The bucket as it is, delayed writes included; to be set again later.
     public var contents: Contents {
@@ -224,7 +226,7 @@ public final class SimulatedObjectStore: ObjectStore {
 
     // MARK: Requests
 
-    public var description: String { "simulated://bucket" }
+    public var description: String { "simulated://\(bucket.name)" }
 
     /// Counts a request and says what goes wrong with it.
     private func begin(_ kind: Request.Kind, _ key: String) throws(ObjectStoreError) -> Fault? {

@@ -66,7 +66,7 @@ import Testing
         tellWhatNeedsOthers(of: fixture.folder.appendingPathComponent("books").path, entity)
         let gauges = [
             "strata_history_consumer_lag{", "strata_store_size{", "strata_ship_lag ", "strata_ship_epoch 1\n",
-            "strata_disk_free{", "strata_cache_misses_total{", "strata_checkpoint_age{",
+            "strata_disk_free{", "strata_ship_requests_total{", "strata_cache_misses_total{", "strata_checkpoint_age{",
         ]
         for _ in 0..<1_000 {
             let text = metrics.text()
@@ -104,6 +104,7 @@ import Testing
         EventHub.tell(.compaction(CompactionEvent(work: work, segments: 1, freedBytes: 2, writtenBytes: 1)))
         EventHub.tell(.checkpoint(work))
         EventHub.tell(.migration(work))
+        EventHub.tell(.shipping(ShippingEvent(store: path, kind: .gap)))
         EventHub.tell(.following(FollowEvent(store: path, transactions: 1, lag: .milliseconds(1))))
         EventHub.tell(.damage(DamageEvent(store: path, error: NSError(domain: NSCocoaErrorDomain, code: 259))))
     }

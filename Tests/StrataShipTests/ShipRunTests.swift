@@ -104,7 +104,8 @@ private final class ShipRun {
             try machine.close()
             try machine.reopen()
         case 17:
-            // The shipper's process dies and another one takes its place.
+            // The shipper's process dies, or ends, and another one takes its place.
+            if number % 2 == 0 { await shipper.handOver() }
             shipper = begin()
         case 18: try await fork()
         case 19: machine.clock.move(seconds: 3_600)

@@ -217,7 +217,10 @@ import Testing
                 if !error.mayPass { shipper = begin() }
             }
             acknowledged = max(acknowledged, shipper.status.sequence)
-            if random.chance(0.05) { shipper = begin(takesOver: false) }
+            if random.chance(0.05) {
+                if step % 2 == 0 { await shipper.handOver() }
+                shipper = begin(takesOver: false)
+            }
             if random.chance(0.05), acknowledged > 0 {
                 // Repeated until it works, as people do. If it never does, the old machine goes on.
                 let old = shipper

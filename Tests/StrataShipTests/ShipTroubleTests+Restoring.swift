@@ -103,6 +103,62 @@ extension ShipTroubleTests {
         #expect(shipper.status.sequence == 5)
     }
 
+    /// Nothing named the last pieces: an older state was restored as the newest, followed and gone on from.
+    @Test(arguments: [false, true]) func theLastPieceIsMissed(isSealed: Bool) async throws {
+        let machine = try ShipMachine(seed: 43)
+        let objects = SimulatedObjectStore()
+        let shipper = machine.shipper(objects)
+        for _ in 0..<4 {
+            try machine.save(1, textBytes: isSealed ? 30_000 : 100)
+            try await shipper.shipOnce()
+        }
+        // Without work nothing is said for a minute, and then once.
+        let before = objects.counts
+        for _ in 0..<3 { try await shipper.shipOnce() }
+        #expect(objects.counts == before)
+        machine.clock.move(seconds: 61)
+        for _ in 0..<3 {
+            try await shipper.shipOnce()
+            machine.clock.move(seconds: 61)
+        }
+        #expect(objects.counts.total == before.total + 1)
+        let log = try #require(try await ShippedLog.read(ShipBucket(objects, TestCipher.used)))
+        let last = try #require(log.segments.last?.parts.last?.key)
+        let following = try await Following(objects.client(), disk: try Following.disk())
+        objects.tamper(last) { $0 = nil }
+        let names = objects.contents.keys
+        for takesOver in [false, true] {
+            do {
+                _ = try await ShipRestore.restore(objects, takesOver: takesOver)
+                Issue.record("an old state was restored as the newest")
+            } catch let error as ShipError {
+                #expect(error.code == .missing && error.key == last, "\(error)")
+            }
+        }
+        #expect(await Self.code { _ = try await ShipRestore.restore(objects, .transaction(4)) } == .missing)
+        #expect(await Self.code { _ = try await Following(objects, disk: try Following.disk()) } == .missing)
+        #expect(await Self.code { try await machine.shipper(objects).shipOnce() } == .missing)
+        #expect(objects.contents.keys == names)
+        #expect(try await ShipRestore.digest(objects, .transaction(1)) == machine.digests[1])
+        try await following.close()
+        try machine.close()
+    }
+
+    /// A shipper that ends says how far it has come. Whoever takes over in the past has less, and may.
+    @Test func whatTheHeadSaysEndsWithItsEpoch() async throws {
+        let (machine, objects) = try await Self.shipped(9)
+        let head = try #require(try await ShippedLog.head(ShipBucket(objects, TestCipher.used))).head
+        #expect(head.reached?.position == machine.store.logEnd)
+        let taken = try await ShipRestore.restore(objects, .transaction(4), takesOver: true)
+        #expect(try await ShipRestore.digest(objects, .newest) == machine.digests[4])
+        let other = try ShipMachine(restored: taken.fileSystem, from: machine)
+        try other.save()
+        try await other.shipper(objects).shipOnce(withCheckpoint: true)
+        #expect(try await ShipRestore.digest(objects, .newest) == other.digests[5])
+        try other.close()
+        try machine.close()
+    }
+
     @Test func anObjectOfAnotherStoreIsNoticed() async throws {
         let (_, objects) = try await Self.shipped()
         let (_, others) = try await Self.shipped(5, seed: 77)

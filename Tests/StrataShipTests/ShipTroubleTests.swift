@@ -348,7 +348,8 @@ import Testing
                 let bucket = objects.fork()
                 try other.save()
                 try await other.shipper(bucket).shipOnce()
-                #expect(try image.list("/data").sorted() == ["store", "store.strata-ship"])
+                let names = try image.list("/data").sorted()
+                #expect(names.count == 2 && names[0] == "store" && names[1].hasPrefix("store.strata-ship-"))
                 try other.close()
             }
         }

@@ -37,6 +37,11 @@ struct DebugLines {
         case .following(let follow):
             ["annotation: followed \(follow.transactions) transactions, \(seconds(follow.lag)) after the last one"]
         case .damage(let damage): ["error: damage of \(damage.store): \(damage.error)"]
+        case .shipping(let shipping):
+            switch shipping.kind {
+            case .request(let operation, let result): ["annotation: shipping: \(operation), \(result)"]
+            case .gap: ["annotation: shipping: a gap, because segments were compacted away"]
+            }
         }
     }
 

@@ -23,11 +23,12 @@ struct DebugSettings: Equatable {
         ("fetch", .fetch), ("save", .save), ("batch", .batch), ("conflict", .conflict), ("flush", .flush),
         ("fault", .fault), ("wait", .wait), ("compaction", .compaction), ("checkpoint", .checkpoint),
         ("migration", .migration), ("open", .opening), ("follow", .following), ("damage", .damage),
+        ("ship", .shipping),
         (
             "all",
             [
                 .fetch, .save, .batch, .conflict, .flush, .fault, .wait, .compaction, .checkpoint, .migration,
-                .opening, .following, .damage,
+                .opening, .following, .damage, .shipping,
             ]
         ),
     ]

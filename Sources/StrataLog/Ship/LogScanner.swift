@@ -241,6 +241,22 @@ package final class LogScanner: Sendable {
         }
     }
 
+    /// The transactions of a segment up to one, and their times; none if the segment is not there.
+    package func transactions(of segment: UInt32, through last: UInt64) throws(StoreError) -> [UInt64: Int64] {
+        guard try hold(segment) else { return [:] }
+        let limit = try byteCount(of: segment)
+        var found: [UInt64: Int64] = [:]
+        var position = LogPosition(segment: segment, offset: 0)
+        while true {
+            let run = try run(from: position, upTo: limit, previousChecksum: nil, maximumBytes: 1 << 20)
+            for record in run.records where record.isTransaction {
+                found[record.sequence] = record.timestampNanoseconds
+            }
+            guard !run.records.isEmpty, run.records.last?.sequence ?? last < last else { return found }
+            position.offset += run.bytes.count
+        }
+    }
+
     /// The length of a segment's file, reserved space included.
     package func byteCount(of segment: UInt32) throws(StoreError) -> Int {
         let file = try file(segment)

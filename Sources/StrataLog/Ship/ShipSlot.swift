@@ -2,13 +2,46 @@ package import StrataIO
 internal import Synchronization
 package import SystemPackage
 
-/// Who ships a store and how far: beside a store `NAME`, the file `NAME.strata-ship`.
+/// Who ships a store to a bucket, and how far: beside a store `NAME`, a file `NAME.strata-ship-BUCKET` for each bucket,
+/// with a checksum of the bucket's description.
 ///
 /// A store that is copied or restored as a fork does not have it, and so does not ship in its source's place.
 ///
 /// Compaction leaves segments alone that have not been shipped, as long as these hold no more bytes than the slot says.
 /// Behind that, or on a full disk, the slot counts for nothing: a shipper that never comes back must not fill the disk.
 package struct ShipSlot: Sendable, Hashable {
+    /// What a shipper leaves that has ended with nothing on its way: the next one may go on in its epoch.
+    package struct Release: Sendable, Hashable {
+        package var epoch: UInt32
+        package var owner: String
+        /// Where the log in the bucket ends.
+        package var position: LogPosition
+        package var sequence: UInt64
+        package var checksum: UInt32
+
+        package init(epoch: UInt32, owner: String, position: LogPosition, sequence: UInt64, checksum: UInt32) {
+            self.epoch = epoch
+            self.owner = owner
+            self.position = position
+            self.sequence = sequence
+            self.checksum = checksum
+        }
+
+        fileprivate init?(_ line: Substring) {
+            let words = line.split(separator: " ")
+            guard words.count == 6, let epoch = UInt32(words[0]), let segment = UInt32(words[2]),
+                let offset = Int(words[3]), let sequence = UInt64(words[4]), let checksum = UInt32(words[5])
+            else { return nil }
+            self.init(
+                epoch: epoch, owner: String(words[1]), position: LogPosition(segment: segment, offset: offset),
+                sequence: sequence, checksum: checksum)
+        }
+
+        fileprivate var line: String {
+            "\(epoch) \(owner) \(position.segment) \(position.offset) \(sequence) \(checksum)"
+        }
+    }
+
     package var storeUUID: StoreUUID
     /// What shippers of this store go by in the heads of buckets, and those of its copies do not.
     package var line: String
@@ -16,15 +49,25 @@ package struct ShipSlot: Sendable, Hashable {
     package var segment: UInt32
     /// The most bytes of log that wait for the shipper.
     package var maximumBytes: Int64
-    /// The bucket that this store has been shipped to; nil before the first time.
-    package var bucket: String?
+    /// The bucket.
+    package var bucket: String
+    /// Whether the store has been shipped there: false before the first time.
+    package var hasShipped: Bool
+    /// How the last shipper to this bucket has ended; nil while one ships, or if it ended in any other way. Whether it
+    /// still holds, the bucket's head decides: the slot may have been put back.
+    package var release: Release?
 
-    package init(storeUUID: StoreUUID, line: String, segment: UInt32, maximumBytes: Int64, bucket: String? = nil) {
+    package init(
+        storeUUID: StoreUUID, line: String, segment: UInt32, maximumBytes: Int64, bucket: String, hasShipped: Bool,
+        release: Release? = nil
+    ) {
+        self.hasShipped = hasShipped
+        self.release = release
         self.storeUUID = storeUUID
         self.line = line
         self.segment = segment
         self.maximumBytes = maximumBytes
-        self.bucket = bucket.map(Self.name(ofBucket:))
+        self.bucket = Self.name(ofBucket: bucket)
     }
 
     /// What a bucket that describes itself in some way is called here, in one line.
@@ -32,33 +75,69 @@ package struct ShipSlot: Sendable, Hashable {
         String(description.map { $0.isNewline ? " " : $0 })
     }
 
-    /// The file beside the store at a path.
-    package static func path(besideStoreAt directory: FilePath) -> FilePath {
-        var path = directory
-        guard let name = path.lastComponent?.string, path.removeLastComponent() else {
-            return directory.appending("strata-ship")
+    /// The file beside the store at a path for the bucket that describes itself in some way.
+    package static func path(besideStoreAt directory: FilePath, bucket: String) -> FilePath {
+        let (parent, prefix) = place(besideStoreAt: directory)
+        // FNV-1a.
+        let sum = name(ofBucket: bucket).utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { sum, byte in
+            (sum ^ UInt64(byte)) &* 0x100_0000_01b3
         }
-        return path.appending(name + ".strata-ship")
+        let digits = String(sum, radix: 16)
+        return parent.appending(prefix + String(repeating: "0", count: 16 - digits.count) + digits)
+    }
+
+    /// Where the files are, and what their names begin with.
+    private static func place(besideStoreAt directory: FilePath) -> (parent: FilePath, prefix: String) {
+        var parent = directory
+        guard let name = parent.lastComponent?.string, parent.removeLastComponent() else {
+            return (directory, "strata-ship-")
+        }
+        return (parent.isEmpty ? "." : parent, name + ".strata-ship-")
     }
 
     private static let first = "strata-ship 1"
     private static let byteMaximum = 16 << 10
 
-    /// The slot of a store; nil where there is none that can be read.
-    package static func read(besideStoreAt directory: FilePath, in fileSystem: any FileSystem) -> ShipSlot? {
-        guard let file = try? fileSystem.open(path(besideStoreAt: directory), .read) else { return nil }
+    /// The slot of a store for a bucket; nil where there is none that can be read.
+    package static func read(
+        besideStoreAt directory: FilePath, bucket: String, in fileSystem: any FileSystem
+    ) -> ShipSlot? {
+        let slot = read(path(besideStoreAt: directory, bucket: bucket), in: fileSystem)
+        return slot?.bucket == name(ofBucket: bucket) ? slot : nil
+    }
+
+    /// The slots of a store for all of its buckets.
+    package static func all(besideStoreAt directory: FilePath, in fileSystem: any FileSystem) -> [ShipSlot] {
+        paths(besideStoreAt: directory, in: fileSystem).compactMap { read($0, in: fileSystem) }
+    }
+
+    private static func paths(besideStoreAt directory: FilePath, in fileSystem: any FileSystem) -> [FilePath] {
+        let (parent, prefix) = place(besideStoreAt: directory)
+        let names = (try? fileSystem.list(parent)) ?? []
+        return names.filter { isSlot($0, prefix) }.sorted().map { parent.appending($0) }
+    }
+
+    private static func isSlot(_ name: String, _ prefix: String) -> Bool {
+        let digits = name.dropFirst(prefix.count)
+        return name.hasPrefix(prefix) && digits.utf8.count == 16
+            && digits.allSatisfy { $0.isHexDigit && !$0.isUppercase }
+    }
+
+    private static func read(_ path: FilePath, in fileSystem: any FileSystem) -> ShipSlot? {
+        guard let file = try? fileSystem.open(path, .read) else { return nil }
         defer { try? file.close() }
         var bytes = [UInt8](repeating: 0, count: byteMaximum)
         guard let count = try? bytes.withUnsafeMutableBytes({ try file.readPrefix(into: $0, at: 0) }),
             count < byteMaximum
         else { return nil }
         let lines = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n")
-        guard (6...7).contains(lines.count), lines[0] == first, let high = UInt64(lines[1], radix: 16),
+        guard (7...9).contains(lines.count), lines[0] == first, let high = UInt64(lines[1], radix: 16),
             let low = UInt64(lines[2], radix: 16), let segment = UInt32(lines[4]), let maximum = Int64(lines[5])
         else { return nil }
         return ShipSlot(
             storeUUID: StoreUUID(high: high, low: low), line: String(lines[3]), segment: segment,
-            maximumBytes: maximum, bucket: lines.count == 7 ? String(lines[6]) : nil)
+            maximumBytes: maximum, bucket: String(lines[6]), hasShipped: lines.count > 7 && lines[7] == shipped,
+            release: lines.count > 8 ? Release(lines[8]) : nil)
     }
 
     /// Puts the slot in the place of the one before, durably: without it, the store's next shipper would count as that
@@ -66,17 +145,17 @@ package struct ShipSlot: Sendable, Hashable {
     ///
     /// - Throws: `.io`.
     package func write(besideStoreAt directory: FilePath, in fileSystem: any FileSystem) throws(StoreError) {
-        let path = Self.path(besideStoreAt: directory)
-        var unfinished = path
-        unfinished.removeLastComponent()
+        let path = Self.path(besideStoreAt: directory, bucket: bucket)
         // A name of its own: two shippers may be started at once by mistake.
         let mark = String(UInt64.random(in: .min ... .max), radix: 36)
-        unfinished.append((path.lastComponent?.string ?? "strata-ship") + "." + mark + ".tmp")
+        let unfinished = path.removingLastComponent().appending(
+            (path.lastComponent?.string ?? "strata-ship") + "." + mark + Self.unfinishedSuffix)
         let lines = [
             Self.first, String(storeUUID.high, radix: 16), String(storeUUID.low, radix: 16), line,
-            String(segment), String(maximumBytes),
+            String(segment), String(maximumBytes), bucket,
         ]
-        let text = (lines + [bucket].compactMap { $0 }).joined(separator: "\n") + "\n"
+        let rest = [hasShipped ? Self.shipped : nil, hasShipped ? release?.line : nil]
+        let text = (lines + rest.compactMap { $0 }).joined(separator: "\n") + "\n"
         try io("write", path) { () throws(Errno) in
             do throws(Errno) {
                 let file = try fileSystem.open(unfinished, .createIfMissing)
@@ -94,13 +173,29 @@ package struct ShipSlot: Sendable, Hashable {
         }
     }
 
-    /// Removes the slot of a store, if there is one.
+    private static let shipped = "shipped"
+    private static let unfinishedSuffix = ".tmp"
+
+    /// Removes what processes have left that crashed while they wrote the slot of a bucket.
+    package static func sweep(besideStoreAt directory: FilePath, bucket: String, in fileSystem: any FileSystem) {
+        let path = path(besideStoreAt: directory, bucket: bucket)
+        let parent = path.removingLastComponent()
+        guard let own = path.lastComponent?.string, let names = try? fileSystem.list(parent.isEmpty ? "." : parent)
+        else { return }
+        for name in names where name.hasPrefix(own + ".") && name.hasSuffix(unfinishedSuffix) {
+            let mark = name.dropFirst(own.count + 1).dropLast(unfinishedSuffix.count)
+            guard !mark.isEmpty, UInt64(mark, radix: 36) != nil else { continue }
+            // What cannot be removed only takes space.
+            try? fileSystem.unlink(parent.appending(name))
+        }
+    }
+
+    /// Removes the slots of a store, if there are any.
     ///
     /// - Throws: `.io`.
     package static func remove(besideStoreAt directory: FilePath, in fileSystem: any FileSystem) throws(StoreError) {
-        let path = path(besideStoreAt: directory)
-        try io("remove", path) { () throws(Errno) in
-            if try fileSystem.linkAttributes(path) != nil { try fileSystem.unlink(path) }
+        for path in paths(besideStoreAt: directory, in: fileSystem) {
+            try io("remove", path) { () throws(Errno) in try fileSystem.unlink(path) }
         }
     }
 }
@@ -114,11 +209,13 @@ extension LogStore {
 
     /// Of some segments, the first that compaction has to leave to a shipper; nil when it may have all.
     func firstKeptForShipping(_ segments: [SegmentStatistics]) -> UInt32? {
-        guard !files.fileSystem.isPrivate,
-            let slot = ShipSlot.read(besideStoreAt: files.directory, in: files.fileSystem), slot.storeUUID == storeUUID
-        else { return nil }
-        let waiting = segments.reduce(Int64(0)) { $1.segment >= slot.segment ? $0 + Int64($1.byteCount) : $0 }
-        return waiting <= slot.maximumBytes ? slot.segment : nil
+        guard !files.fileSystem.isPrivate else { return nil }
+        // Each bucket for itself: one that nothing is shipped to any more takes nothing from the others.
+        return ShipSlot.all(besideStoreAt: files.directory, in: files.fileSystem).filter { slot in
+            guard slot.storeUUID == storeUUID else { return false }
+            let waiting = segments.reduce(Int64(0)) { $1.segment >= slot.segment ? $0 + Int64($1.byteCount) : $0 }
+            return waiting <= slot.maximumBytes
+        }.map(\.segment).min()
     }
 
     /// From now on nothing is written until the store is opened again: another machine has taken its place, perhaps.

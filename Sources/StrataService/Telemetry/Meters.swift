@@ -94,12 +94,13 @@ final class Meters: Sendable {
         }
     }
 
-    func counter(_ label: String, collection: String? = nil, _ kind: (name: String, value: String)? = nil) -> Counter {
+    func counter(_ label: String, collection: String? = nil, _ kinds: (name: String, value: String)...) -> Counter {
         made.withLock { [factory] made in
-            let key = Key(label: label, collection: collection, variant: kind?.value)
+            let variant = kinds.isEmpty ? nil : kinds.map(\.value).joined(separator: " ")
+            let key = Key(label: label, collection: collection, variant: variant)
             if let counter = made.counters[key] { return counter }
             var dimensions = collection.map { [(Names.collection, $0)] } ?? []
-            if let kind { dimensions.append((kind.name, kind.value)) }
+            for kind in kinds { dimensions.append((kind.name, kind.value)) }
             let counter = Counter(label: label, dimensions: dimensions, factory: factory)
             made.counters[key] = counter
             return counter

@@ -8,7 +8,7 @@ import Tracing
 final class TelemetryRecorder: Sendable {
     static let kinds: EventKinds = [
         .fetch, .save, .batch, .conflict, .flush, .fault, .wait, .compaction, .checkpoint, .migration, .opening,
-        .following, .damage,
+        .following, .damage, .shipping,
     ]
 
     private let options: StrataTelemetry.Options
@@ -63,6 +63,12 @@ final class TelemetryRecorder: Sendable {
             meters.timer("strata.follow.lag").record(duration: follow.lag)
             meters.counter("strata.follow.transactions").increment(by: Int64(follow.transactions))
         case .damage(let damage): record(damage)
+        case .shipping(let shipping):
+            switch shipping.kind {
+            case .request(let operation, let result):
+                meters.counter("strata.ship.requests", ("operation", operation), ("result", result)).increment()
+            case .gap: meters.counter("strata.ship.gap").increment()
+            }
         }
     }
 

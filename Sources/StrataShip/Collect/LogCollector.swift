@@ -32,9 +32,13 @@ public struct LogCollector: Sendable {
         _ objects: any ObjectStore, retention: ShipRetention?, cipher: (any ObjectCipher)? = nil,
         clock: (@Sendable () -> Int64)? = nil
     ) {
-        self.objects = ShipBucket(objects, cipher)
+        self.init(ShipBucket(objects, cipher), retention: retention, clock: clock ?? LogOptions().clock)
+    }
+
+    init(_ objects: ShipBucket, retention: ShipRetention?, clock: @escaping @Sendable () -> Int64) {
+        self.objects = objects
         self.retention = retention
-        self.clock = clock ?? LogOptions().clock
+        self.clock = clock
     }
 
     /// Removes what may go, and raises the floor.
@@ -106,6 +110,7 @@ public struct LogCollector: Sendable {
             let key = segment.parts.first?.key, let header = try await ShippedLog.header(key, objects)
         else { return }
         var head = log.head
+        head.reached = ShipHead.Reached(log.epoch, log.end.position)
         // Epochs of which nothing is left.
         if let first = log.segments.first(where: { !$0.parts.isEmpty })?.number {
             let begun = head.begun

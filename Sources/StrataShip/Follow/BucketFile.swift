@@ -14,6 +14,8 @@ final class BucketFile: File {
         self.source = source
     }
 
+    deinit { try? close() }
+
     private func checkOpen() throws(Errno) {
         if isClosed.load(ordering: .acquiring) { throw .badFileDescriptor }
     }
@@ -74,5 +76,8 @@ final class BucketFile: File {
 
     func identity() throws(Errno) -> FileIdentity? { fileSystem.identity(of: source) }
 
-    func close() throws(Errno) { isClosed.store(true, ordering: .releasing) }
+    func close() throws(Errno) {
+        guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        fileSystem.log.close(source)
+    }
 }

@@ -55,7 +55,9 @@ final class BucketFileSystem: FileSystem {
     func open(_ name: String, _ mode: FileOpenMode) throws(Errno) -> any File {
         guard case .read = mode else { throw .readOnlyFileSystem }
         if name == "LOCK" { return BucketLock() }
-        guard let source = source(name), log.byteCount(source) != nil else { throw .noSuchFileOrDirectory }
+        guard let source = source(name), log.byteCount(source) != nil, log.open(source) else {
+            throw .noSuchFileOrDirectory
+        }
         return BucketFile(self, source)
     }
 

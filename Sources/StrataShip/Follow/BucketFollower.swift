@@ -20,7 +20,7 @@ public import SystemPackage
 ///
 /// One follower needs one cache directory of its own. May be used from any task.
 public final class BucketFollower: Sendable {
-    private let log: FollowedLog
+    let log: FollowedLog
     private let fileSystem: BucketFileSystem
     private let options: FollowOptions
     private let tasks = Mutex<[Task<Void, Never>]>([])
@@ -46,7 +46,7 @@ public final class BucketFollower: Sendable {
             guard var found = try await ShippedLog.read(bucket) else { throw EpochLead.noLog(bucket) }
             try found.requireEnd()
             try await found.removeDiscardedCheckpoints(bucket)
-            let catalog = FollowCatalog(found)
+            let catalog = FollowCatalog(found, holes: try await FollowedLog.holes(found, bucket))
             if cached == nil || cached?.storeUUID != catalog.storeUUID { chunks.clear() }
             log = FollowedLog(bucket, chunks, catalog, options, isContacted: true)
         } catch {

@@ -32,10 +32,10 @@ struct FollowCatalog: Sendable, Codable, Hashable {
 
     var storeHigh: UInt64
     var storeLow: UInt64
-    var headTag: String
     /// Ascending, and complete.
     var segments: [Segment]
-    /// Those that were among them. Snapshots of before go on reading them, as long as their objects are there.
+    /// Those that were among them and are open. Snapshots of before go on reading them, as long as their objects are
+    /// there.
     var retired: [Segment] = []
     var checkpoints: [Checkpoint]
     /// The next piece's name.
@@ -46,11 +46,14 @@ struct FollowCatalog: Sendable, Codable, Hashable {
     var sequence: UInt64
     var time: Int64
 
-    init(_ log: ShippedLog) {
+    /// - Parameter holes: The segments that the log does not need any more, although states of before do.
+    init(_ log: ShippedLog, holes: [ClosedRange<UInt32>] = []) {
         storeHigh = log.head.storeUUID.high
         storeLow = log.head.storeUUID.low
-        headTag = log.headTag
-        segments = log.segments.filter { $0.isComplete && !$0.parts.isEmpty }.map { segment in
+        let needed = log.segments.filter { segment in
+            segment.isComplete && !segment.parts.isEmpty && !holes.contains { $0.contains(segment.number) }
+        }
+        segments = needed.map { segment in
             Segment(
                 number: segment.number,
                 parts: segment.parts.map { part in
@@ -101,10 +104,46 @@ struct FollowCatalog: Sendable, Codable, Hashable {
         (epoch, nextSegment, nextOffset) < (other.epoch, other.nextSegment, other.nextOffset)
     }
 
-    /// Keeps what an earlier catalogue had and this one has not.
-    mutating func retain(_ before: FollowCatalog) {
+    /// Keeps what is open of what an earlier catalogue had and this one has not.
+    mutating func retain(_ before: FollowCatalog, _ isOpen: (UInt32) -> Bool) {
         let known = Set(segments.map(\.number))
-        retired = (before.retired + before.segments).filter { !known.contains($0.number) }
+        retired = (before.retired + before.segments).filter { !known.contains($0.number) && isOpen($0.number) }
+    }
+
+    /// Lets go of the segments that the log does not need any more, but for those that are open.
+    mutating func retire(_ holes: [ClosedRange<UInt32>], _ isOpen: (UInt32) -> Bool) {
+        let before = self
+        segments.removeAll { segment in holes.contains { $0.contains(segment.number) } }
+        retain(before, isOpen)
+    }
+
+    /// The last segment but one, if it lies in several pieces of the epoch that is being written: by now the bucket has
+    /// it whole, probably.
+    var replaceable: Segment? {
+        guard segments.count >= 2, case let segment = segments[segments.count - 2], segment.parts.count >= 2,
+            segment.parts.allSatisfy({ $0.epoch == epoch })
+        else { return nil }
+        return segment
+    }
+
+    /// Takes in that the bucket has a segment whole.
+    mutating func replace(_ segment: Segment, key: String, byteCount: Int) {
+        guard let index = segments.firstIndex(of: segment), byteCount >= segment.end else { return }
+        segments[index].parts = [
+            Part(key: key, offset: 0, byteCount: byteCount, lower: 0, upper: segment.end, epoch: epoch)
+        ]
+    }
+
+    /// Takes in that the bucket has further checkpoints, of the epoch that is being written.
+    mutating func add(_ found: [ObjectInfo], isEncrypted: Bool) {
+        for info in found {
+            guard case .checkpoint(let epoch, let number) = ShipKey.parse(info.key), epoch == self.epoch,
+                let byteCount = FrameReader.byteCount(ofObject: Int(info.size), isEncrypted: isEncrypted), byteCount > 0
+            else { continue }
+            checkpoints.removeAll { $0.number == number }
+            checkpoints.append(Checkpoint(number: number, epoch: epoch, byteCount: byteCount))
+        }
+        checkpoints.sort { $0.number < $1.number }
     }
 
     func checkpoint(_ number: UInt32) -> Checkpoint? { checkpoints.last { $0.number == number } }

@@ -12,6 +12,8 @@ final class FollowedLog: Sendable {
         var error: ShipError?
         /// Chunks that are being fetched, and who else waits for them.
         var fetching: [ChunkCache.Key: Task<Result<[UInt8], ShipError>, Never>] = [:]
+        /// How often segments are open.
+        var open: [UInt32: Int] = [:]
     }
 
     let objects: ShipBucket
@@ -41,7 +43,8 @@ final class FollowedLog: Sendable {
         state.withLock { state in
             guard !catalog.isBehind(state.catalog) else { return }
             var catalog = catalog
-            catalog.retain(state.catalog)
+            let open = state.open
+            catalog.retain(state.catalog) { open[$0] != nil }
             state.catalog = catalog
             if let end = catalog.end { announcer.announce(end) }
         }
@@ -53,9 +56,20 @@ final class FollowedLog: Sendable {
         guard key == grown.nextKey else { return }
         grown.add(header, key: key)
         cachePiece(header, payload, grown)
+        var holes: [ClosedRange<UInt32>] = []
+        // The first record of a segment says which ones the log does not need any more.
+        if header.position.offset == 0,
+            case .all(let all)? = try? payload.records(
+                of: header.position.segment, header.storeUUID, key, isCut: true
+            ).first?.holes
+        {
+            holes = all
+        }
         state.withLock { state in
             guard key == state.catalog.nextKey else { return }
             state.catalog.add(header, key: key)
+            let open = state.open
+            if !holes.isEmpty { state.catalog.retire(holes) { open[$0] != nil } }
             // Under the lock, so that nobody tells of less later. Whoever is told finds it in the catalogue.
             if let end = state.catalog.end { announcer.announce(end) }
         }
@@ -200,6 +214,60 @@ final class FollowedLog: Sendable {
         }
     }
 
+    /// The segments that a log does not need any more: what the beginning of its last one says.
+    static func holes(_ log: ShippedLog, _ objects: ShipBucket) async throws(ShipError) -> [ClosedRange<UInt32>] {
+        guard let last = log.segments.last(where: { $0.isComplete && !$0.parts.isEmpty }) else { return [] }
+        let records = try await RestorePointFinder.firstRecords(last, log.head.storeUUID, objects)
+        guard case .all(let holes)? = records.first?.holes else { return [] }
+        return holes
+    }
+
+    /// Behind the last piece of a segment: looks for checkpoints, which come with sealed segments, and whether the
+    /// segment before is there whole by now. Two requests, however much is in the bucket.
+    func noteSealed() async throws(ShipError) {
+        let (before, objects) = (catalog, objects)
+        let prefix = ShipKey.checkpointPrefix + ShipKey.hex(before.epoch) + "/"
+        let last = before.checkpoints.last { $0.epoch == before.epoch }?.key
+        let list = try await asking { () async throws(ObjectStoreError) in
+            try await objects.list(prefix: prefix, after: last, limit: 1000)
+        }
+        var whole: (segment: FollowCatalog.Segment, key: String, byteCount: Int)?
+        if let segment = before.replaceable {
+            let key = ShipKey.whole(before.epoch, segment.number)
+            if let header = try await ShippedLog.header(key, objects) {
+                guard header.kind == .whole, header.storeUUID == before.storeUUID, header.epoch == before.epoch,
+                    header.position == LogPosition(segment: segment.number, offset: 0)
+                else { throw ShipError(.damaged, "an object is not the one that its name says", key: key) }
+                whole = (segment, key, header.payloadByteCount)
+            }
+        }
+        state.withLock { state in
+            // Otherwise all has been read anew meanwhile.
+            guard state.catalog.epoch == before.epoch else { return }
+            state.catalog.add(list.objects, isEncrypted: objects.isEncrypted)
+            if let whole { state.catalog.replace(whole.segment, key: whole.key, byteCount: whole.byteCount) }
+        }
+    }
+
+    /// Counts a file of a segment that is opened; false if there is none.
+    func open(_ source: Source) -> Bool {
+        state.withLock { state in
+            guard case .segment(let number) = source else { return true }
+            guard state.catalog.segment(number) != nil else { return false }
+            state.open[number, default: 0] += 1
+            return true
+        }
+    }
+
+    func close(_ source: Source) {
+        guard case .segment(let number) = source else { return }
+        state.withLock { state in
+            guard let count = state.open[number] else { return }
+            state.open[number] = count > 1 ? count - 1 : nil
+            if count == 1 { state.catalog.retired.removeAll { $0.number == number } }
+        }
+    }
+
     /// Reads the bucket's names anew.
     func reload() async throws(ShipError) {
         guard var log = try await ShippedLog.read(objects) else {
@@ -207,7 +275,7 @@ final class FollowedLog: Sendable {
         }
         try log.requireEnd()
         try await log.removeDiscardedCheckpoints(objects)
-        let found = FollowCatalog(log)
+        let found = FollowCatalog(log, holes: try await Self.holes(log, objects))
         guard found.storeUUID == catalog.storeUUID else {
             throw ShipError(.damaged, "another store is shipped to \(objects.description) now", key: ShipKey.head)
         }

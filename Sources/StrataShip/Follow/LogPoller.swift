@@ -88,8 +88,7 @@ struct LogPoller {
                     .damaged, "an object is not the one that its name says: of another store, perhaps", key: key)
             }
             log.add(header, payload, key: key)
-            // Checkpoints come with sealed segments.
-            if header.nextSegment != nil { try await log.reload() }
+            if header.nextSegment != nil { try await log.noteSealed() }
             return true
         case .whole, .checkpoint:
             throw ShipError(.damaged, "an object is not the one that its name says", key: key)
@@ -97,10 +96,15 @@ struct LogPoller {
     }
 
     private func look(_ catalog: FollowCatalog) async throws(ShipError) -> Bool {
-        guard let (_, tag) = try await ShippedLog.head(log.objects) else {
+        guard let (head, _) = try await ShippedLog.head(log.objects) else {
             throw ShipError(.missing, "the log is not in \(log.objects.description) any more", key: ShipKey.head)
         }
-        if tag == catalog.headTag {
+        // Shippers that begin or say how far they are change it, too, and only an epoch has other names.
+        let next = LogPosition(segment: catalog.nextSegment, offset: catalog.nextOffset)
+        let reached = head.reached.flatMap { $0.epoch == catalog.epoch ? $0.position : nil }
+        if head.begun.last?.epoch.number == catalog.epoch, head.storeUUID == catalog.storeUUID,
+            reached.map({ $0 <= next }) ?? true
+        {
             let whole = ShipKey.whole(catalog.epoch, catalog.nextSegment)
             guard try await ShippedLog.header(whole, log.objects) != nil else { return false }
         }

@@ -1,5 +1,6 @@
 internal import StrataLog
 package import StrataObjectStore
+internal import StrataSupport
 internal import Synchronization
 
 /// A bucket that a log is shipped to, and what its objects are encrypted with.
@@ -7,6 +8,8 @@ package struct ShipBucket: Sendable {
     package let objects: any ObjectStore
     /// Nil for a bucket that is not encrypted.
     package let cipher: (any ObjectCipher)?
+    /// Whose requests are told; nil for those of readers.
+    var store: String?
     private let readers = FrameReaders()
     private let positions = Positions()
 
@@ -27,28 +30,58 @@ package struct ShipBucket: Sendable {
     var description: String { objects.description }
 
     func get(_ key: String, range: Range<Int64>?) async throws(ObjectStoreError) -> ObjectContents {
-        try await objects.get(key, range: range)
+        try await told("get") { () async throws(ObjectStoreError) in try await objects.get(key, range: range) }
     }
 
-    func head(_ key: String) async throws(ObjectStoreError) -> ObjectInfo? { try await objects.head(key) }
+    func head(_ key: String) async throws(ObjectStoreError) -> ObjectInfo? {
+        try await told("head") { () async throws(ObjectStoreError) in try await objects.head(key) }
+    }
 
     func put(
         _ key: String, _ bytes: [UInt8], digest: ObjectDigest, if condition: PutCondition
     ) async throws(ObjectStoreError) -> ObjectInfo {
-        try await objects.put(key, bytes, digest: digest, if: condition)
+        try await told("put") { () async throws(ObjectStoreError) in
+            try await objects.put(key, bytes, digest: digest, if: condition)
+        }
     }
 
     func upload(
         _ key: String, from source: any ObjectSource, digest: ObjectDigest, if condition: PutCondition
     ) async throws(ObjectStoreError) -> ObjectInfo {
-        try await objects.upload(key, from: source, digest: digest, if: condition)
+        try await told("upload") { () async throws(ObjectStoreError) in
+            try await objects.upload(key, from: source, digest: digest, if: condition)
+        }
     }
 
     func list(prefix: String, after: String?, limit: Int) async throws(ObjectStoreError) -> ObjectList {
-        try await objects.list(prefix: prefix, after: after, limit: limit)
+        try await told("list") { () async throws(ObjectStoreError) in
+            try await objects.list(prefix: prefix, after: after, limit: limit)
+        }
     }
 
-    func delete(_ keys: [String]) async throws(ObjectStoreError) { try await objects.delete(keys) }
+    func delete(_ keys: [String]) async throws(ObjectStoreError) {
+        try await told("delete") { () async throws(ObjectStoreError) in try await objects.delete(keys) }
+    }
+
+    /// Makes a request of a shipper, and tells who listens of it.
+    private func told<Result>(
+        _ operation: String, _ request: () async throws(ObjectStoreError) -> Result
+    ) async throws(ObjectStoreError) -> Result {
+        do throws(ObjectStoreError) {
+            let result = try await request()
+            tell(.request(operation: operation, result: "ok"))
+            return result
+        } catch {
+            tell(.request(operation: operation, result: error.kind))
+            throw error
+        }
+    }
+
+    /// Tells who listens of something that a shipper has done.
+    func tell(_ kind: @autoclosure () -> ShippingEvent.Kind) {
+        guard let store, EventHub.wants(.shipping) else { return }
+        EventHub.tell(.shipping(ShippingEvent(store: store, kind: kind())))
+    }
 
     // MARK: Checkpoints
 
@@ -160,5 +193,24 @@ package struct ShipBucket: Sendable {
             throw ShipError(.damaged, "an object is shorter than it should be", key: key)
         }
         return found
+    }
+}
+
+extension ObjectStoreError {
+    /// What kind of error it is, as metrics have it.
+    fileprivate var kind: String {
+        switch self {
+        case .notFound: "not_found"
+        case .rangeNotSatisfiable: "range"
+        case .preconditionFailed: "precondition_failed"
+        case .denied: "denied"
+        case .credentials: "credentials"
+        case .unavailable: "unavailable"
+        case .unanswered: "unanswered"
+        case .damaged: "damaged"
+        case .unsupported: "unsupported"
+        case .source: "source"
+        case .cancelled: "cancelled"
+        }
     }
 }

@@ -46,6 +46,21 @@ package struct ShipHead: Sendable, Codable, Hashable {
         package var grace: Int64
     }
 
+    /// How far an epoch's log has come at least: what ends before has lost its last pieces.
+    package struct Reached: Sendable, Codable, Hashable {
+        package var epoch: UInt32
+        package var segment: UInt32
+        package var offset: Int
+
+        package var position: LogPosition { LogPosition(segment: segment, offset: offset) }
+
+        package init(_ epoch: UInt32, _ position: LogPosition) {
+            self.epoch = epoch
+            segment = position.segment
+            offset = position.offset
+        }
+    }
+
     package static let currentFormat = 1
 
     package var format = currentFormat
@@ -54,6 +69,8 @@ package struct ShipHead: Sendable, Codable, Hashable {
     /// Ascending by number; the newest last.
     package var epochs: [Epoch]
     package var floor: Floor?
+    /// Written with the rest, and by a shipper about once a minute. Does not count for another epoch than the newest.
+    package var reached: Reached?
     /// That the bucket has no conditional writes, and somebody has said that there is only one writer.
     package var onlyWriter = false
     /// Whether every object but fences is encrypted.

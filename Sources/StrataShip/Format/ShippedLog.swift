@@ -46,7 +46,7 @@ package struct ShippedLog: Sendable {
     /// The epoch whose owner has put a fence under the name of the next piece.
     package private(set) var fence: UInt32?
     /// The piece at ``end``, if it is gone: it was shipped, because the bucket names it or one behind it in its
-    /// segment. The log goes on there, and nobody knows how far.
+    /// segment, or the head says that the log had come further. The log goes on there, and nobody knows how far.
     package private(set) var gone: String?
     /// Checkpoints that lie on this log, by number, ascending, their epochs, and their objects' sizes.
     package private(set) var checkpoints: [(number: UInt32, epoch: UInt32, byteCount: Int64)] = []
@@ -163,6 +163,7 @@ package struct ShippedLog: Sendable {
             let limit = index + 1 < begun.count ? begun[index + 1].start.position : nil
             try await log.walk(epoch.number, from: start, to: limit, names, objects)
         }
+        log.compareWithReached()
         try await log.findCheckpoints(objects)
         return log
     }
@@ -342,6 +343,15 @@ package struct ShippedLog: Sendable {
         if let final = segments.last, final.parts.isEmpty, final.isComplete { segments.removeLast() }
     }
 
+    /// Finds out whether the log ends where it should, or has lost its last pieces.
+    private mutating func compareWithReached() {
+        guard gone == nil, let reached = head.reached, reached.epoch == epoch, end.position < reached.position else {
+            return
+        }
+        gone = ShipKey.piece(epoch, next.segment, next.offset)
+        if let last = segments.last, last.number == next.segment { segments[segments.count - 1].isComplete = false }
+    }
+
     /// A segment that is entered, or gone on in.
     private mutating func begin(_ position: LogPosition) {
         if let last = segments.last, last.number == position.segment {
@@ -459,7 +469,7 @@ package struct ShippedLog: Sendable {
         guard let gone else { return }
         throw ShipError(
             .missing,
-            "a piece of the log is gone, and later ones are there: somebody, or a rule of the bucket, has removed it. "
+            "a piece of the log is gone that was shipped: somebody, or a rule of the bucket, has removed it. "
                 + "The log ends behind it, and cannot be followed. Earlier states can be restored, up to transaction "
                 + "\(end.sequence); to go on shipping, use another prefix", key: gone)
     }

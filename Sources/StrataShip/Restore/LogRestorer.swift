@@ -334,11 +334,13 @@ private final class RestoreWork: Sendable {
         } catch {
             throw ShipError(.local, "could not look for \(path): \(error)")
         }
+        // Those of a store that was here before say nothing of this one.
+        try ShipSlot.remove(besideStoreAt: resolved, in: fileSystem)
         guard options.takesOver, let place = state.withLock({ $0.place }), let uuid = state.withLock({ $0.storeUUID })
-        else { return try ShipSlot.remove(besideStoreAt: resolved, in: fileSystem) }
+        else { return }
         let slot = ShipSlot(
             storeUUID: uuid, line: line, segment: place.segment, maximumBytes: ShipOptions().slotMaximumBytes,
-            bucket: objects.description)
+            bucket: objects.description, hasShipped: true)
         try slot.write(besideStoreAt: resolved, in: fileSystem)
     }
 

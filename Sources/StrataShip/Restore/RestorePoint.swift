@@ -178,6 +178,14 @@ struct RestorePointFinder {
         try bytes.records(of: segment.number, log.head.storeUUID, segment.parts.first?.key)
     }
 
+    /// The transactions of a segment from an offset on, and their times.
+    func transactions(of segment: ShippedLog.Segment, from offset: Int) async throws(ShipError) -> [UInt64: Int64] {
+        let found = try await records(segment, upTo: segment.end).filter {
+            $0.isTransaction && $0.range.lowerBound >= offset
+        }
+        return Dictionary(found.map { ($0.sequence, $0.timestampNanoseconds) }) { $1 }
+    }
+
     // MARK: Finding
 
     mutating func find(_ target: RestoreTarget) async throws(ShipError) -> RestorePoint {

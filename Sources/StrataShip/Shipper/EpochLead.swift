@@ -47,6 +47,10 @@ struct EpochLead: Sendable {
                 continue
             }
             try await check(log, scanner, slot, calls, objects, options)
+            if isReleased(log, slot, objects, options) {
+                guard let begun = try await goOn(owner, log, objects, options) else { continue }
+                return try await described(begun, log, scanner.storeUUID, objects)
+            }
             guard let lead = try await claim(owner, line, log, objects, options) else { continue }
             let ended = try await lead.fence(log, objects)
             try await check(ended, scanner, slot, calls, objects, options)
@@ -128,12 +132,13 @@ struct EpochLead: Sendable {
                 "the head of \(objects.description) is gone, but objects of a log are there: somebody, or a rule of the bucket, has "
                     + "removed it. Ship to another prefix, and keep what is here", key: ShipKey.head)
         }
-        guard slot.bucket != ShipSlot.name(ofBucket: objects.description) else {
+        guard !slot.hasShipped else {
             throw ShipError(
                 .missing,
                 "this store has been shipped to \(objects.description), and nothing is there any more: it was emptied, or is not the "
                     + "one that it was; a directory may not be mounted. To begin a new log there, remove the file "
-                    + "\(ShipSlot.path(besideStoreAt: scanner.directory))", key: ShipKey.head)
+                    + "\(ShipSlot.path(besideStoreAt: scanner.directory, bucket: objects.description))",
+                key: ShipKey.head)
         }
         let start = try await calls.run { () throws(StoreError) in
             guard let first = try scanner.segments().first else {
@@ -153,6 +158,34 @@ struct EpochLead: Sendable {
         return Begun(lead: EpochLead(head: head, tag: tag, epoch: 1, owner: owner), place: place)
     }
 
+    /// Whether the last shipper of this store, and nobody behind it, has written the log's end, and will write no more.
+    private static func isReleased(
+        _ log: ShippedLog, _ slot: ShipSlot, _ objects: ShipBucket, _ options: ShipOptions
+    ) -> Bool {
+        guard let release = slot.release, let last = log.head.epochs.last, last.start != nil, last.line == slot.line
+        else { return false }
+        return last.number == release.epoch && last.owner == release.owner && log.fence == nil
+            && log.end.position == release.position && log.next == release.position
+            && log.end.sequence == release.sequence && log.end.checksum == release.checksum
+            && log.head.onlyWriter == options.onlyWriter
+    }
+
+    /// Goes on in the epoch of a shipper that has ended, whose place in the head it takes; nil if somebody else has
+    /// changed the head. There is no fence, because nobody is left who would write.
+    private static func goOn(
+        _ owner: String, _ log: ShippedLog, _ objects: ShipBucket, _ options: ShipOptions
+    ) async throws(ShipError) -> Begun? {
+        var head = log.head
+        var epoch = head.epochs.removeLast()
+        epoch.owner = owner
+        epoch.name = options.name
+        epoch.taken = options.clock()
+        head.epochs.append(epoch)
+        head.reached = ShipHead.Reached(epoch.number, log.end.position)
+        guard let tag = try await replace(head, .matching(log.headTag), objects) else { return nil }
+        return Begun(lead: EpochLead(head: head, tag: tag, epoch: epoch.number, owner: owner), place: log.end)
+    }
+
     /// Adds an epoch to the head; nil if somebody else has changed it.
     private static func claim(
         _ owner: String, _ line: String, _ log: ShippedLog, _ objects: ShipBucket, _ options: ShipOptions
@@ -165,6 +198,7 @@ struct EpochLead: Sendable {
             ShipHead.Epoch(
                 number: number, owner: owner, line: line, name: options.name, taken: options.clock(), start: nil))
         head.onlyWriter = options.onlyWriter
+        head.reached = ShipHead.Reached(log.epoch, log.end.position)
         guard let tag = try await replace(head, .matching(log.headTag), objects) else { return nil }
         return EpochLead(head: head, tag: tag, epoch: number, owner: owner)
     }
@@ -212,6 +246,8 @@ struct EpochLead: Sendable {
             var head = lead.head
             guard head.epochs.last?.owner == owner, head.epochs.last?.number == epoch else { return nil }
             head.epochs[head.epochs.count - 1].start = place
+            // What came later of the epoch before counts no more.
+            head.reached = nil
             // Epochs that nothing was written in, and those of which nothing is left.
             head.epochs.removeAll { $0.number != epoch && ($0.start.map { $0.position >= place.position } ?? true) }
             if let tag = try await Self.replace(head, .matching(lead.tag), objects) {
@@ -239,7 +275,7 @@ struct EpochLead: Sendable {
             ).tag
         } catch {
             switch error {
-            case .preconditionFailed, .unanswered: break
+            case .preconditionFailed, .unanswered, .notFound: break
             default: throw ShipError(error)
             }
             // Written after all, perhaps: nobody else writes these bytes.
@@ -253,8 +289,31 @@ struct EpochLead: Sendable {
         }
     }
 
-    /// Looks whether the head is still there, and the epoch the newest.
-    mutating func look(_ objects: ShipBucket) async throws(ShipError) {
+    /// Whether the head does not say how far the log has come. Without conditions of writes it never does: somebody
+    /// else's head could be overwritten.
+    func isBehind(_ position: LogPosition) -> Bool {
+        guard !head.onlyWriter, let start = head.epochs.last(where: { $0.number == epoch })?.start else { return false }
+        return position > (head.reached.flatMap { $0.epoch == epoch ? $0.position : nil } ?? start.position)
+    }
+
+    /// Looks whether the head is still there, and the epoch the newest; and says in it how far the log has come, which
+    /// takes no further request.
+    mutating func look(_ objects: ShipBucket, _ position: LogPosition) async throws(ShipError) {
+        var attempt = 0
+        while isBehind(position), attempt < Self.attempts {
+            attempt += 1
+            var said = head
+            said.reached = ShipHead.Reached(epoch, position)
+            if let new = try await Self.replace(said, .matching(tag), objects) {
+                (head, tag) = (said, new)
+                return
+            }
+            try await look(objects)
+        }
+        if attempt == 0 { try await look(objects) }
+    }
+
+    private mutating func look(_ objects: ShipBucket) async throws(ShipError) {
         guard
             let info = try await asking({ () async throws(ObjectStoreError) in
                 try await objects.head(ShipKey.head)
@@ -271,7 +330,12 @@ struct EpochLead: Sendable {
         if isOwnLog, let newer = found.head.begun.last?.epoch, newer.number > epoch {
             throw Self.fenced(by: newer.number, ShipKey.head)
         }
-        guard isOwnLog, found.head.epochs.contains(where: { $0.number == epoch && $0.owner == owner }) else {
+        let entry = found.head.epochs.first { $0.number == epoch }
+        let line = head.epochs.first { $0.number == epoch }?.line
+        if isOwnLog, let entry, entry.owner != owner, entry.line == line {
+            throw Self.fenced(by: epoch, ShipKey.head)
+        }
+        guard isOwnLog, entry?.owner == owner else {
             throw ShipError(
                 .missing,
                 "\(objects.description) has another head than this shipper has written: the bucket was emptied or put back, and "
@@ -300,7 +364,7 @@ struct EpochLead: Sendable {
         guard isOwn || options.takesOver else {
             throw ShipError(
                 .conflict,
-                "\(objects.description) is shipped to from elsewhere (\(owner?.name ?? "unknown")), or the file \(ShipSlot.path(besideStoreAt: scanner.directory)), which says that this store has, was lost. A copy needs a prefix of its own. If this store "
+                "\(objects.description) is shipped to from elsewhere (\(owner?.name ?? "unknown")), or the file \(ShipSlot.path(besideStoreAt: scanner.directory, bucket: objects.description)), which says that this store has, was lost. A copy needs a prefix of its own. If this store "
                     + "is to go on in that one's place, say so (`strata ship --take-over`)", key: ShipKey.head)
         }
         func other(_ what: String) -> ShipError {
@@ -321,23 +385,37 @@ struct EpochLead: Sendable {
             guard place.segment <= slot.segment + 1 else {
                 throw other(
                     "the bucket has more than this store remembers to have shipped: the store was put back to an earlier state, or the "
-                        + "file \(ShipSlot.path(besideStoreAt: scanner.directory)) was")
+                        + "file \(ShipSlot.path(besideStoreAt: scanner.directory, bucket: objects.description)) was")
             }
-            // Where the two meet, they must be one log. The rest only its shippers' name vouches for.
+            // A machine that was put back within that segment, and has compacted it since, would look the same. The
+            // word that its last shipper has left for the next vouches for it: the disk is not older than that.
+            guard options.takesOver || isReleased(log, slot, objects, options) else {
+                throw other(
+                    isGone + ". If the bucket has this store's own past, say so (`strata ship --take-over`)")
+            }
+            // Where the two meet, they must be one log.
             let common = log.segments.last { segment in
                 kept.contains(segment.number) && segment.isComplete && !segment.parts.isEmpty
             }
-            guard let common else {
-                guard options.takesOver else {
-                    throw other(
-                        isGone + ", and neither can any other. If the bucket has this store's own past, say so "
-                            + "(`strata ship --take-over`)")
-                }
-                return
-            }
+            guard let common else { return }
             let end = try await RestorePointFinder(log, objects).validByteCount(of: common.number)
             try await compare(common.number, end)
-        case .compare(let number, let end): try await compare(number, end)
+        case .compare(let number, let end):
+            try await compare(number, end)
+            try await compareMoved(number, end)
+        }
+        /// What the bucket has of a segment behind where it ends in the store: a flush that failed has moved that into
+        /// the next one. Or the store was put back to before it, and went on in another segment with something else.
+        func compareMoved(_ number: UInt32, _ end: Int) async throws(ShipError) {
+            guard let segment = log.segment(number), segment.end > end else { return }
+            let moved = try await RestorePointFinder(log, objects).transactions(of: segment, from: end)
+            guard let last = moved.keys.max() else { return }
+            let found = try await calls.run { () throws(StoreError) in
+                try scanner.transactions(of: number + 1, through: last)
+            }
+            guard moved.allSatisfy({ found[$0.key] == $0.value }) else {
+                throw other("the bucket has another log than the store")
+            }
         }
         /// The last bytes of a segment in the bucket, with those that the store has there.
         func compare(_ number: UInt32, _ end: Int) async throws(ShipError) {

@@ -101,6 +101,7 @@ public final class LogShipper: Sendable {
         do throws(ShipError) {
             try await shipUntilStopped()
             try await shipLast()
+            await worker.release()
         } catch {
             finish(error)
             throw error
@@ -169,6 +170,16 @@ public final class LogShipper: Sendable {
         try begin()
         defer { end() }
         try await round(isLast: withCheckpoint)
+    }
+
+    /// Lets the next shipper of this store go on in this one's epoch; for programs that use
+    /// ``shipOnce(withCheckpoint:)`` and end. Without it, and after a crash, the next one adds an epoch to the bucket's
+    /// head, which followers read. ``run()`` does it at its end. Does nothing while ``run()`` is running; shipping
+    /// again begins anew.
+    public func handOver() async {
+        guard (try? begin()) != nil else { return }
+        defer { end() }
+        await worker.release()
     }
 
     /// Lets ``run()`` ship what is there and return.

@@ -1,6 +1,7 @@
 internal import StrataIO
 internal import StrataLog
 internal import StrataObjectStore
+internal import StrataSupport
 internal import SystemPackage
 
 /// What ships: one thing after the other.
@@ -32,7 +33,7 @@ actor ShipWorker {
 
     private let path: FilePath
     private let fileSystem: any FileSystem
-    private let objects: ShipBucket
+    private var objects: ShipBucket
     private let options: ShipOptions
     private let calls = BlockingCalls("strata.ship")
     private var scanner: LogScanner?
@@ -56,9 +57,9 @@ actor ShipWorker {
     private var gaps = 0
     private var problem: String?
     private var slotSegment: UInt32?
-    /// The bucket that the slot names, and the one that it has to name.
-    private var slotBucket: String?
-    private var shippedBucket: String?
+    /// Whether the slot says that the store has been shipped to the bucket, and whether it has been.
+    private var slotHasShipped = false
+    private var hasShipped = false
     /// When it was last looked whether the head is still there and ours.
     private var lastLook: Int64 = 0
     /// Since when something has been waiting to be shipped, by the shipper's clock.
@@ -96,6 +97,7 @@ actor ShipWorker {
             try await ship(note)
             try await shipWholes()
             try await shipCheckpoint(isLast: isLast)
+            if isLast, lead?.isBehind(place.position) == true { try await look(isDue: true) }
             try await collect(isLast: isLast)
         } catch {
             var error = error
@@ -129,20 +131,22 @@ actor ShipWorker {
     // MARK: Beginning
 
     private func open(_ note: @Sendable (Progress) -> Void) async throws(ShipError) {
-        let (path, fileSystem) = (path, fileSystem)
+        let (path, fileSystem, bucket) = (path, fileSystem, objects.description)
         let scanner = try await calls.run { () throws(StoreError) in try LogScanner(path, in: fileSystem) }
+        objects.store = scanner.directory.string
         var known = try await calls.run { () throws(StoreError) in
-            ShipSlot.read(besideStoreAt: scanner.directory, in: fileSystem)
+            ShipSlot.sweep(besideStoreAt: scanner.directory, bucket: bucket, in: fileSystem)
+            return ShipSlot.read(besideStoreAt: scanner.directory, bucket: bucket, in: fileSystem)
         }
         if known?.storeUUID != scanner.storeUUID { known = nil }
         if let known {
             line = known.line
-            (slotBucket, shippedBucket) = (known.bucket, known.bucket)
+            (slotHasShipped, hasShipped) = (known.hasShipped, known.hasShipped)
             slotSegment = known.maximumBytes == options.slotMaximumBytes ? known.segment : nil
         } else {
             line = EpochLead.randomName()
             slotSegment = nil
-            (slotBucket, shippedBucket) = (nil, nil)
+            (slotHasShipped, hasShipped) = (false, false)
             // Before the head names it: whoever starts next has to know it. Nothing is shipped of the store so far.
             place.segment = 0
             try await writeSlot(scanner)
@@ -154,10 +158,10 @@ actor ShipWorker {
         note(progress(oldest: waiting.time, bytes: waiting.bytes))
         let slot = ShipSlot(
             storeUUID: scanner.storeUUID, line: line, segment: known?.segment ?? 0,
-            maximumBytes: options.slotMaximumBytes, bucket: shippedBucket)
+            maximumBytes: options.slotMaximumBytes, bucket: bucket, hasShipped: hasShipped, release: known?.release)
         let begun = try await EpochLead.take(scanner, slot, calls, objects, options)
         lastLook = options.clock()
-        shippedBucket = ShipSlot.name(ofBucket: objects.description)
+        hasShipped = true
         self.scanner = scanner
         lead = begun.lead
         place = begun.place
@@ -174,6 +178,19 @@ actor ShipWorker {
             epoch: lead?.epoch ?? 0, pieces: pieces, pieceBytes: pieceBytes, gaps: gaps, problem: problem)
     }
 
+    /// Ends what ``open(_:)`` has begun, and lets the next shipper of this store go on in the epoch, if nothing is on
+    /// its way to the bucket. Shipping again begins anew.
+    func release() async {
+        guard failure == nil, fence == nil, pending == nil, sealed.isEmpty, let lead, let scanner else { return }
+        self.lead = nil
+        self.scanner = nil
+        let release = ShipSlot.Release(
+            epoch: lead.epoch, owner: lead.owner, position: place.position, sequence: place.sequence,
+            checksum: place.checksum)
+        // Without it, the next one takes an epoch of its own.
+        try? await writeSlot(scanner, release)
+    }
+
     // MARK: Pieces
 
     private func ship(_ note: @Sendable (Progress) -> Void) async throws(ShipError) {
@@ -181,7 +198,10 @@ actor ShipWorker {
         var extent = try await calls.run { () throws(StoreError) in try scanner.extent() }
         guard pending != nil || place.position < extent.end else {
             waitingSince = nil
-            return note(progress(oldest: nil, bytes: 0))
+            note(progress(oldest: nil, bytes: 0))
+            // Once, when a minute has passed since the last piece: an idle store costs nothing.
+            if lead?.isBehind(place.position) == true { try await look() }
+            return
         }
         while pending != nil || place.position < extent.end {
             let waiting = try await unshipped(scanner, extent.end)
@@ -196,12 +216,13 @@ actor ShipWorker {
         note(progress(oldest: nil, bytes: 0))
     }
 
-    /// Looks whether the head is still there and ours, if that was last seen a minute ago.
-    private func look() async throws(ShipError) {
+    /// Looks whether the head is still there and ours, if that was last seen a minute ago, or it is due in any case;
+    /// and says there how far the log has come.
+    private func look(isDue: Bool = false) async throws(ShipError) {
         let now = options.clock()
         // A clock that was set back is no reason to wait.
-        guard now < lastLook || now - lastLook >= Self.lookNanoseconds, var looking = lead else { return }
-        try await looking.look(objects)
+        guard isDue || now < lastLook || now - lastLook >= Self.lookNanoseconds, var looking = lead else { return }
+        try await looking.look(objects, place.position)
         lead = looking
         lastLook = now
     }
@@ -337,6 +358,7 @@ actor ShipWorker {
             checksum: sent.header.checksum)
         if sent.header.isGap {
             gaps += 1
+            objects.tell(.gap)
             problem = "segments \(sent.header.position.segment) to \(next.segment - 1) were compacted away unshipped"
             segmentStart = nil
         }
@@ -397,17 +419,17 @@ actor ShipWorker {
         if let scanner { try await writeSlot(scanner) }
     }
 
-    private func writeSlot(_ scanner: LogScanner) async throws(ShipError) {
-        guard slotSegment != place.segment || slotBucket != shippedBucket else { return }
+    private func writeSlot(_ scanner: LogScanner, _ release: ShipSlot.Release? = nil) async throws(ShipError) {
+        guard release != nil || slotSegment != place.segment || slotHasShipped != hasShipped else { return }
         let slot = ShipSlot(
             storeUUID: scanner.storeUUID, line: line, segment: place.segment, maximumBytes: options.slotMaximumBytes,
-            bucket: shippedBucket)
+            bucket: objects.description, hasShipped: hasShipped, release: release)
         let fileSystem = fileSystem
         do throws(ShipError) {
             try await calls.run { () throws(StoreError) in
                 try slot.write(besideStoreAt: scanner.directory, in: fileSystem)
             }
-            (slotSegment, slotBucket) = (place.segment, slot.bucket)
+            (slotSegment, slotHasShipped) = (place.segment, slot.hasShipped)
         } catch {
             // Where nothing may be written beside the store, compaction does not wait, and the next start has to be
             // told that it takes over.
@@ -488,7 +510,7 @@ actor ShipWorker {
         collectedPieces = pieces
         do throws(ShipError) {
             _ = try await LogCollector(
-                objects.objects, retention: options.retention, cipher: objects.cipher, clock: options.clock
+                objects, retention: options.retention, clock: options.clock
             ).collect()
         } catch {
             // The log goes on being shipped; space is lost, which somebody has to know.

@@ -22,6 +22,8 @@ package struct EventKinds: OptionSet, Sendable {
     @inlinable package static var opening: EventKinds { EventKinds(rawValue: 1 << 10) }
     @inlinable package static var following: EventKinds { EventKinds(rawValue: 1 << 11) }
     @inlinable package static var damage: EventKinds { EventKinds(rawValue: 1 << 12) }
+    /// Requests to a bucket that a log is shipped to.
+    @inlinable package static var shipping: EventKinds { EventKinds(rawValue: 1 << 15) }
     /// No event: blocks given to a context run with the task-local values of who has given them.
     @inlinable package static var taskLocals: EventKinds { EventKinds(rawValue: 1 << 13) }
     /// No event: fetches come with all that ``FetchEvent/explanation`` says, some of which is counted for it alone.

@@ -15,6 +15,7 @@ package enum StrataEvent {
     case opening(StoreWork)
     case following(FollowEvent)
     case damage(DamageEvent)
+    case shipping(ShippingEvent)
 
     package var kind: EventKinds {
         switch self {
@@ -31,6 +32,7 @@ package enum StrataEvent {
         case .opening: .opening
         case .following: .following
         case .damage: .damage
+        case .shipping: .shipping
         }
     }
 }
@@ -50,6 +52,7 @@ extension StrataEvent {
         case .checkpoint(let work), .migration(let work), .opening(let work): work.stores
         case .following(let event): [event.store]
         case .damage(let event): [event.store]
+        case .shipping(let event): [event.store]
         }
     }
 }
@@ -269,6 +272,24 @@ package struct FollowEvent {
         self.store = store
         self.transactions = transactions
         self.lag = lag
+    }
+}
+
+/// A shipper has asked something of its bucket, or could not ship what was compacted away.
+package struct ShippingEvent {
+    package enum Kind {
+        /// One request, its retries included: `get`, `head`, `put`, `upload`, `list` or `delete`; and `ok`, or why it
+        /// was not answered as asked.
+        case request(operation: String, result: String)
+        case gap
+    }
+
+    package var store: String
+    package var kind: Kind
+
+    package init(store: String, kind: Kind) {
+        self.store = store
+        self.kind = kind
     }
 }
 

@@ -1,6 +1,7 @@
 import StrataIO
 import StrataObjectStore
 import StrataTestKit
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -151,6 +152,75 @@ import Testing
             try await next.shipOnce()
         }
         try other.close()
+        try machine.close()
+    }
+
+    private final class Asked: Sendable {
+        let value = Mutex<[SimulatedObjectStore.Request]>([])
+    }
+
+    /// All names of the bucket were read at each sealed segment, however many there were.
+    @Test func aSealedSegmentCostsTwoRequests() async throws {
+        let machine = try ShipMachine(seed: 37)
+        let objects = SimulatedObjectStore()
+        let shipper = machine.shipper(objects)
+        try machine.save()
+        try await shipper.shipOnce()
+        let client = objects.client()
+        let following = try await Following(client, disk: try Following.disk()) { $0.fetchesAhead = false }
+        let asked = Asked()
+        client.fail { request in
+            asked.value.withLock { $0.append(request) }
+            return nil
+        }
+        let first = machine.store.logEnd.segment
+        for number in 0..<30 {
+            let sequence = try machine.save(3, textBytes: 15_000)
+            if number % 10 == 9 { try machine.store.checkpoint() }
+            try await shipper.shipOnce(withCheckpoint: number % 10 == 9)
+            #expect(try await following.digest(at: sequence) == machine.digests[sequence])
+        }
+        try await following.close()
+        let sealed = Int(machine.store.logEnd.segment - first)
+        let requests = asked.value.withLock { $0 }
+        let lists = requests.count { $0.kind == .list }
+        let heads = requests.count { $0.key == ShipKey.head }
+        print("follower: \(lists) lists and \(heads) reads of the head for \(sealed) sealed segments")
+        #expect(sealed >= 10 && lists <= sealed && requests.allSatisfy { $0.kind != .list || $0.key.hasPrefix("chk/") })
+        #expect(
+            requests.count { $0.key.hasSuffix("/whole") } > 0 && following.follower.log.catalog.checkpoints.count >= 2)
+        try machine.close()
+    }
+
+    /// A follower kept, and fetched, each segment that had ever been there.
+    @Test func segmentsThatTheLogDoesNotNeedAreLetGo() async throws {
+        let machine = try ShipMachine(seed: 38)
+        let objects = SimulatedObjectStore()
+        let shipper = machine.shipper(objects)
+        for _ in 0..<6 { try machine.save(4, textBytes: 500) }
+        try await shipper.shipOnce()
+        let following = try await Following(objects.client(), disk: try Following.disk())
+        var old: Snapshot? = following.store.snapshot
+        let key = ObjectRef(entity: ShipSchema.thing, key: 1)
+        let version = try old?.row(key)?.version
+        for _ in 0..<60 {
+            try machine.save(3, textBytes: 9_000)
+            try machine.rewriteAll()
+            try await shipper.shipOnce()
+            if machine.store.logEnd.segment % 6 == 0 { try machine.store.compact() }
+            let sequence = machine.store.snapshot.sequence
+            #expect(try await following.digest(at: sequence) == machine.digests[sequence])
+        }
+        // Who still reads a state of before may.
+        #expect(try old?.row(key)?.version == version)
+        old = nil
+        let segments = try machine.fileSystem.list(ShipMachine.path).count { $0.hasSuffix(".seg") }
+        let catalog = following.follower.log.catalog
+        #expect(catalog.segments.count <= segments + 8, "\(catalog.segments.count), \(segments)")
+        #expect(catalog.segments.count < Int(machine.store.logEnd.segment) / 2)
+        try following.store.close()
+        #expect(following.follower.log.catalog.retired.isEmpty)
+        try await following.close()
         try machine.close()
     }
 
