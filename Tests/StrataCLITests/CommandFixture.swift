@@ -132,9 +132,16 @@ final class CommandFixture {
         return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("strata")
     }
 
+    /// Tests that run in a shell's background ignore interrupts, which the command would inherit, and heed: those that
+    /// wait for it to end by one would wait for ever.
+    private static let heedsInterrupts: Void = {
+        for number in [SIGINT, SIGHUP] { signal(number, SIG_DFL) }
+    }()
+
     static func start(
         _ arguments: [String], output: URL, messages: URL, environment: [String: String] = [:]
     ) throws -> Process {
+        _ = heedsInterrupts
         let process = Process()
         process.executableURL = command
         process.arguments = arguments
