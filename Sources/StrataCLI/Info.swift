@@ -10,8 +10,11 @@ import SystemPackage
 /// What a store is made of.
 struct Info: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print a store's entities, sizes and history.",
-        discussion: "CSV has the entities only.")
+        abstract: "Print a store's entities, sizes, and history with its consumers.",
+        discussion: """
+            What snapshots pin, and consumers that have never acknowledged anything, are known while a program with \
+            StrataService has the store open. CSV has the entities only.
+            """)
 
     @OptionGroup var argument: StoreArgument
     @OptionGroup var output: OutputOptions
@@ -19,7 +22,7 @@ struct Info: ParsableCommand {
     func run() throws {
         try reporting {
             let log = try argument.openLog()
-            let summary = try StoreSummary(log, argument.url)
+            let summary = try StoreSummary(log, argument.url, ProgramRetention.read(besideStoreAt: argument.url))
             switch output.format {
             case .table: printTables(summary)
             case .json, .ndjson: Terminal.output.write(summary.json + "\n")
@@ -52,20 +55,29 @@ struct Info: ParsableCommand {
         let segments = RecordWriter(output, columns: StoreSummary.segmentColumns)
         for segment in summary.segments { segments.write(segment) }
         segments.finish()
+        guard !summary.consumers.isEmpty else { return }
+        terminal.write("\n")
+        let consumers = RecordWriter(output, columns: StoreSummary.consumerColumns)
+        for consumer in summary.consumers { consumers.write(consumer) }
+        consumers.finish()
     }
 }
 
 /// The figures that `info` prints.
 struct StoreSummary {
     static let segmentColumns = ["segment", "bytes", "live", "history", "dead", "pinned", "after transaction"]
+    static let consumerColumns = ["history consumer", "acknowledged", "behind"]
 
     private(set) var values: [(String, Cell)] = []
     private(set) var entities: [(String, Int)] = []
     private(set) var segments: [[Cell]] = []
+    /// The furthest behind first.
+    private(set) var consumers: [[Cell]] = []
     /// Why it could not be told what the segments hold.
     private(set) var damage: String?
 
-    init(_ log: LogStore, _ url: URL) throws {
+    /// - Parameter retention: nil where no program tells of it.
+    init(_ log: LogStore, _ url: URL, _ retention: ProgramRetention?) throws {
         let snapshot = log.snapshot
         var total = 0
         var indexBytes = 0
@@ -107,6 +119,16 @@ struct StoreSummary {
             ("dead bytes", Self.sum(use, \.deadByteCount)), ("pinned bytes", Self.sum(use, \.pinnedByteCount)),
             ("bytes per object", objects == 0 ? .absent : .bytes(total / objects)),
         ]
+        if let retention, let index = values.firstIndex(where: { $0.0 == "pinned bytes" }) {
+            values.insert(contentsOf: retention.figures, at: index + 1)
+        }
+        let known = HistoryMetadata.consumers(log, awaited: retention?.awaitedConsumers ?? [])
+        for consumer in known {
+            consumers.append([
+                .text(consumer.name), consumer.acknowledged.map { .integer(Int64(clamping: $0)) } ?? .absent,
+                .count(consumer.behind),
+            ])
+        }
     }
 
     /// What the segments hold; nothing of a log that cannot be read, which `verify` has more to say about.
@@ -134,6 +156,8 @@ struct StoreSummary {
         fields.append("\"entities\":{\(counts.joined(separator: ","))}")
         let parts = segments.map { RecordWriter.json(Self.segmentColumns.map(Self.key), $0) }
         fields.append("\"segmentList\":[\(parts.joined(separator: ","))]")
+        let states = consumers.map { RecordWriter.json(["name", "acknowledged", "behind"], $0) }
+        fields.append("\"historyConsumers\":[\(states.joined(separator: ","))]")
         return "{\(fields.joined(separator: ","))}"
     }
 

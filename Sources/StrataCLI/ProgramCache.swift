@@ -9,10 +9,6 @@ struct ProgramCache: Decodable {
         let cacheMisses: Int
     }
 
-    private static let version = 1
-    private static let byteMaximum: UInt64 = 16 << 20
-
-    private let version: Int
     private let process: Int32
     private let program: String
     private let time: Double
@@ -21,13 +17,7 @@ struct ProgramCache: Decodable {
 
     /// - Returns: nil where nothing is told, or nothing that can be read.
     static func read(besideStoreAt store: URL) -> ProgramCache? {
-        let file = store.deletingLastPathComponent().appendingPathComponent(
-            store.lastPathComponent + ".strata-status")
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: file.path),
-            attributes[.type] as? FileAttributeType == .typeRegular,
-            attributes[.size] as? UInt64 ?? .max <= byteMaximum, let data = try? Data(contentsOf: file),
-            let cache = try? JSONDecoder().decode(ProgramCache.self, from: data), cache.version == version,
-            cache.time.isFinite, abs(cache.time) < 1e11
+        guard let cache = StatusFile.read(Self.self, besideStoreAt: store), cache.time.isFinite, abs(cache.time) < 1e11
         else { return nil }
         return cache
     }

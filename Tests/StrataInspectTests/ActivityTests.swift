@@ -113,6 +113,34 @@ import Testing
         #expect(try await fixture.get("/activity").text.contains("Told by library-service"))
     }
 
+    @Test func whatKeepsBytesOnTheDiskIsShown() async throws {
+        let fixture = try Self.library()
+        try fixture.serve()
+        #expect(try await fixture.get("/activity").text.contains("No program tells what its snapshots keep."))
+        var status = WrittenStatus()
+        try status.write(beside: fixture.store)
+        #expect(try await fixture.get("/activity.json").json()["retained"] is NSNull)
+        let events = try EventStream(fixture, "/activity.events")
+        _ = try await events.wait(for: "event: kept")
+        status.retained = [
+            "pinnedBytes": 5_000_000, "pinnedSince": 1_700_000_000.5,
+            "consumers": [["name": Stores.script, "behind": 41], ["name": "mail", "acknowledged": 7, "behind": 2]],
+        ]
+        status.time += 0.5
+        try status.write(beside: fixture.store)
+        let page = try await fixture.get("/activity").text
+        #expect(page.contains("Snapshots pin 5.0 MB of segments"), "\(page)")
+        #expect(page.contains("since 2023-11-14T22:13:20.500Z") && page.contains("<bdi>mail</bdi>"))
+        #expect(!page.contains("<script>") && page.contains("&lt;script&gt;"))
+        let told = try #require(try await fixture.get("/activity.json").json()["retained"] as? [String: Any])
+        #expect(told["pinnedBytes"] as? Int == 5_000_000)
+        let consumers = try #require(told["consumers"] as? [[String: Any]])
+        #expect(consumers.map { $0["behind"] as? Int } == [41, 2])
+        #expect(consumers.map { $0["acknowledged"] as? Int } == [nil, 7])
+        let live = try await events.wait(for: "Snapshots pin 5.0 MB")
+        #expect(live.contains("\"transactions behind\":41"), "\(live)")
+    }
+
     @Test func whatSomebodyElseWroteStaysText() async throws {
         let fixture = try Self.library()
         try fixture.serve()

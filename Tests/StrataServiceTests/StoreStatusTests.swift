@@ -2,6 +2,8 @@ import CoreData
 import Foundation
 import MetricsTestKit
 import ServiceLifecycleTestKit
+import Strata
+import StrataLog
 import Testing
 
 @testable import StrataService
@@ -94,6 +96,88 @@ import Testing
         }
     }
 
+    @Test func aContextThatHoldsAGenerationIsToldWhileItPins() async throws {
+        let fixture = try ServiceFixture(loads: false)
+        let entity = fixture.entity
+        let store = StrataStore(fixture.container, options())
+        let before = Date().timeIntervalSince1970
+        try await testGracefulShutdown { trigger in
+            async let running: Void = store.run()
+            let title = String(repeating: "A long title. ", count: 40)
+            try await store.withContext(.writing) { ServiceFixture.add(2_000, entity, $0, title: title) }
+            let coordinator = fixture.container.persistentStoreCoordinator
+            let books = try #require(coordinator.persistentStores.first)
+            let pinned = fixture.container.newBackgroundContext()
+            try await pinned.perform {
+                try pinned.setQueryGenerationFrom(.current)
+                #expect(try pinned.count(for: ServiceFixture.request(entity)) == 2_000)
+            }
+            let free = try await wait(fixture) { $0.counters.saves == 1 }
+            #expect(free.retained == StoreStatus.Retained(SnapshotPins(), []))
+            for round in 0..<3 {
+                try await store.withContext(.writing) { context in
+                    for book in try context.fetch(ServiceFixture.request(entity)) {
+                        book.setValue("\(round) \(title)", forKey: "title")
+                    }
+                }
+                try await coordinator.compact(books)
+            }
+            // As the gauge counts them.
+            let status = try await wait(fixture) { status in
+                guard status.counters.saves == 4, let space = try? coordinator.space(of: books) else { return false }
+                return space.pinnedByteCount > 0 && status.retained?.pinnedBytes == space.pinnedByteCount
+            }
+            let retained = try #require(status.retained)
+            #expect(retained.pinnedBytes > 2_000 * 40)
+            #expect(before...Date().timeIntervalSince1970 ~= (retained.pinnedSince ?? 0))
+            try await pinned.perform {
+                try pinned.setQueryGenerationFrom(nil)
+                pinned.reset()
+            }
+            let freed = try await wait(fixture) { $0.retained?.pinnedBytes == 0 }
+            #expect(freed.retained?.pinnedSince == nil)
+            trigger.triggerGracefulShutdown()
+            try await running
+        }
+    }
+
+    @Test func consumersAreToldWithHowFarTheyAreBehind() async throws {
+        let fixture = try ServiceFixture(loads: false)
+        let entity = fixture.entity
+        let description = try #require(fixture.container.persistentStoreDescriptions.first)
+        description.historyRetention = HistoryRetention(consumers: ["search", "mail"])
+        let store = StrataStore(fixture.container, options())
+        try await testGracefulShutdown { trigger in
+            async let running: Void = store.run()
+            try await store.withContext(.writing) { ServiceFixture.add(1, entity, $0) }
+            let coordinator = fixture.container.persistentStoreCoordinator
+            let token = try #require(coordinator.currentPersistentHistoryToken(fromStores: nil))
+            try coordinator.acknowledgeHistory(upTo: token, by: "mail")
+            for _ in 0..<3 { try await store.withContext(.writing) { ServiceFixture.add(1, entity, $0) } }
+            let status = try await wait(fixture) { $0.counters.saves == 4 }
+            typealias Consumer = StoreStatus.Retained.Consumer
+            #expect(
+                status.retained?.consumers == [
+                    Consumer(name: "search", acknowledged: nil, behind: 4),
+                    Consumer(name: "mail", acknowledged: 1, behind: 3),
+                ])
+            trigger.triggerGracefulShutdown()
+            try await running
+        }
+    }
+
+    @Test func ofManyConsumersTheFurthestBehindAreTold() throws {
+        let fixture = try ServiceFixture()
+        let consumers = (0..<30).map { number in
+            HistoryConsumer(name: String(repeating: "x", count: 100_000) + "\(number)", acknowledged: nil, behind: 99)
+        }
+        var status = Self.status()
+        status.retained = StoreStatus.Retained(SnapshotPins(byteCount: 7, sinceNanoseconds: 1_500_000_000), consumers)
+        try status.write(to: StoreStatus.path(besideStoreAt: url(fixture)))
+        let read = try #require(try StoreStatus.read(besideStoreAt: url(fixture)))
+        #expect(read == status && read.retained?.consumers.count == 20 && read.retained?.pinnedSince == 1.5)
+    }
+
     @Test func whoWantsNoneHasNone() async throws {
         let fixture = try ServiceFixture(loads: false)
         var options = options()
@@ -156,6 +240,24 @@ import Testing
         return try JSONSerialization.data(withJSONObject: object)
     }
 
+    private static func retained(
+        pinned: Int = 1, since: Double = 1, behind: Int = 1, consumers: Int = 1
+    ) -> [String: Any] {
+        let consumer: [String: Any] = ["name": "search", "acknowledged": 1, "behind": behind]
+        return [
+            "pinnedBytes": pinned, "pinnedSince": since, "consumers": Array(repeating: consumer, count: consumers),
+        ]
+    }
+
+    @Test func statusesOfEarlierVersionsAndOfThisOneAreRead() throws {
+        let fixture = try ServiceFixture()
+        for retained in [nil, Self.retained()] {
+            try Self.encoded { $0["retained"] = retained }.write(to: file(fixture))
+            let read = try #require(try StoreStatus.read(besideStoreAt: url(fixture)))
+            #expect((read.retained?.consumers.count ?? 0) == (retained == nil ? 0 : 1))
+        }
+    }
+
     private static let hostile: [(name: String, data: @Sendable () throws -> Data)] = [
         ("nothing", { Data() }), ("no JSON", { Data([0, 255, 7]) }), ("a list", { Data("[1]".utf8) }),
         ("another version", { try Self.encoded { $0["version"] = 2 } }),
@@ -164,6 +266,10 @@ import Testing
         ("the largest number", { try Self.encoded { $0["cacheBytes"] = Int.max } }),
         ("a time that never comes", { try Self.encoded { $0["time"] = 1e300 } }),
         ("a text for a number", { try Self.encoded { $0["process"] = "<b>" } }),
+        ("pins of less than nothing", { try Self.encoded { $0["retained"] = Self.retained(pinned: -1) } }),
+        ("pins since a time that never comes", { try Self.encoded { $0["retained"] = Self.retained(since: 1e300) } }),
+        ("a consumer that is ahead", { try Self.encoded { $0["retained"] = Self.retained(behind: -1) } }),
+        ("many consumers", { try Self.encoded { $0["retained"] = Self.retained(consumers: 21) } }),
         ("nested lists", { Data(String(repeating: "[", count: 100_000).utf8) }),
         ("a long one", { try Self.encoded { $0["program"] = String(repeating: "x", count: 300_000) } }),
         (

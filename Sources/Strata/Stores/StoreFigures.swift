@@ -8,21 +8,20 @@ package struct StoreFigures: Sendable {
     package var damagedPlaces: Int
     /// Whether a failure of the disk has made it read-only until it is opened again.
     package var refusesWrites: Bool
-    /// How many transactions each consumer of the history is behind.
-    package var consumerLags: [String: Int]
+    /// The consumers of the history.
+    package var consumers: [HistoryConsumer]
+    /// How many transactions each of them is behind.
+    package var consumerLags: [String: Int] {
+        Dictionary(uniqueKeysWithValues: consumers.map { ($0.name, $0.behind) })
+    }
 
     init(_ handle: StoreHandle, isInMemory: Bool) {
         isOnDisk = handle.custom == nil && !isInMemory
         damagedPlaces = handle.log.damage.entries.count
         refusesWrites = handle.log.refusesWrites
-        consumerLags = [:]
-        guard handle.custom == nil else { return }
-        let newest = handle.log.snapshot.sequence
-        let state = HistoryState(handle.log)
-        for name in Set(state.consumers.keys).union(handle.retention?.policy.consumers ?? []) {
-            let done = state.consumers[name] ?? state.start - 1
-            consumerLags[name] = newest > done ? Int(clamping: newest - done) : 0
-        }
+        consumers =
+            handle.custom == nil
+            ? HistoryMetadata.consumers(handle.log, awaited: handle.retention?.policy.consumers ?? []) : []
     }
 }
 

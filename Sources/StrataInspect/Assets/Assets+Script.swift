@@ -238,16 +238,8 @@ extension Assets {
           source.addEventListener('program', event => {
             byId('program').textContent = JSON.parse(event.data).text;
           });
-          source.addEventListener('requests', event => {
-            const { caption, rows } = JSON.parse(event.data);
-            const table = byId('results');
+          const replaceRows = (table, rows) => {
             const names = [...table.tHead.rows[0].cells].map(cell => cell.textContent);
-            table.caption.textContent = caption;
-            // Who is in a row stays in that of the same request, or where it was.
-            const what = row => row.cells[0].textContent + ' ' + row.cells[1].textContent;
-            const old = [...table.tBodies[0].rows];
-            const at = old.findIndex(row => row.contains(document.activeElement));
-            const name = at < 0 ? '' : what(old[at]);
             table.tBodies[0].replaceChildren(...rows.map(record => {
               const line = make('tr');
               line.tabIndex = -1;
@@ -259,6 +251,22 @@ extension Assets {
               }
               return line;
             }));
+          };
+          source.addEventListener('kept', event => {
+            const { text, rows } = JSON.parse(event.data);
+            byId('pinned').textContent = text;
+            replaceRows(byId('consumers'), rows);
+          });
+          source.addEventListener('requests', event => {
+            const { caption, rows } = JSON.parse(event.data);
+            const table = byId('results');
+            table.caption.textContent = caption;
+            // Who is in a row stays in that of the same request, or where it was.
+            const what = row => row.cells[0].textContent + ' ' + row.cells[1].textContent;
+            const old = [...table.tBodies[0].rows];
+            const at = old.findIndex(row => row.contains(document.activeElement));
+            const name = at < 0 ? '' : what(old[at]);
+            replaceRows(table, rows);
             const fresh = [...table.tBodies[0].rows];
             if (at >= 0 && fresh.length) {
               (fresh.find(row => what(row) === name) ?? fresh[Math.min(at, fresh.length - 1)]).focus({ preventScroll: true });

@@ -13,6 +13,8 @@ struct ActivityPage {
         "operation", "request", "plan", "slowest", "rows tested", "rows", "at", "calls", "total",
     ]
 
+    static let consumerColumns = ["consumer", "acknowledged", "transactions behind"]
+
     func content() -> PageContent {
         let report = ProgramReport(inspector.url)
         let records = report.status?.slow.map(Self.record) ?? []
@@ -26,6 +28,10 @@ struct ActivityPage {
                 \(CellMarkup.table(Self.columns, records, at: nil, caption: "\(report.slowText)"))
                 <p class="note">Times in milliseconds. Requests that differ in constants only are one, and ? stands for
                 these. Calls and their total are of those that took 1 ms or longer.</p></section>
+                <section aria-labelledby="kept"><h2 id="kept">Kept on the disk</h2>
+                <p class="note" id="pinned">\(report.pinnedText)</p>
+                \(CellMarkup.table(Self.consumerColumns, report.consumers, at: nil, caption: "Consumers of the history", id: "consumers"))
+                </section>
                 """,
             columns: Self.columns, records: records, fields: report.fields)
     }
@@ -86,6 +92,32 @@ struct ProgramReport {
         return "Since \(Self.time(status.slowSince))"
     }
 
+    /// What snapshots of the program keep on the disk.
+    var pinnedText: String {
+        guard let retained = status?.retained else { return "No program tells what its snapshots keep." }
+        guard retained.pinnedBytes > 0 else { return "Snapshots pin no segments that were compacted away." }
+        let since = retained.pinnedSince.map { ", the first of them since \(Self.time($0))" } ?? ""
+        return
+            "Snapshots pin \(ByteSize.text(retained.pinnedBytes)) of segments that have left the directory\(since): "
+            + "a context that is pinned to a query generation, or a request, has run since before."
+    }
+
+    /// Those of the history, the furthest behind first.
+    var consumers: [[Cell]] {
+        (status?.retained?.consumers ?? []).map { consumer in
+            [.text(consumer.name), consumer.acknowledged.map { .count($0) } ?? .absent, .count(consumer.behind)]
+        }
+    }
+
+    private var retainedJSON: String {
+        guard let retained = status?.retained else { return "null" }
+        let since = retained.pinnedSince.map { QuotedText.of(Self.time($0)) } ?? "null"
+        let consumers = consumers.map { PageContent.json(["name", "acknowledged", "behind"], $0) }
+        return """
+            {"pinnedBytes":\(retained.pinnedBytes),"pinnedSince":\(since),"consumers":[\(consumers.joined(separator: ","))]}
+            """
+    }
+
     /// For JSON.
     var fields: [(name: String, json: String)] {
         guard let status else { return [("program", "null"), ("note", QuotedText.of(text))] }
@@ -101,6 +133,7 @@ struct ProgramReport {
         return [
             ("program", QuotedText.of(status.program)), ("process", "\(status.process)"),
             ("since", QuotedText.of(Self.time(status.began))), ("counters", "{\(values)}"),
+            ("retained", retainedJSON),
             ("note", QuotedText.of(text)),
         ]
     }

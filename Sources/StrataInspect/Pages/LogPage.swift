@@ -23,7 +23,8 @@ struct LogPage {
             body: """
                 <section aria-labelledby="rates"><h2 id="rates">Now</h2>
                 <div class="rates" id="rates-charts" data-live="/log.events" role="status"></div>
-                <p class="note">Of what is in the log. What the writing program does is its <a href="/activity">activity</a>.</p>
+                <p class="note">Of what is in the log. What the writing program does,
+                and pins of segments that have left the directory, is its <a href="/activity">activity</a>.</p>
                 </section>
                 <section aria-labelledby="map"><h2 id="map">Segments</h2><div class="scroll" id="segments">\(map.markup)</div>
                 <p class="legend"><span class="live">live</span> <span class="history">history</span>

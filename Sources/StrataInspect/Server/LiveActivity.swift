@@ -14,6 +14,7 @@ final class LiveActivity: LiveEvents {
         var earlier: StoreStatus?
         /// What the page was told.
         var text: String?
+        var kept: String?
         var slow: [StoreStatus.Request]?
         /// The rates that the page shows of a program.
         var shown: [String] = []
@@ -48,6 +49,16 @@ final class LiveActivity: LiveEvents {
         if state.text != report.text {
             state.text = report.text
             events += "event: program\ndata: {\"text\":\(QuotedText.of(report.text))}\n\n"
+        }
+        let consumers = report.consumers.map {
+            PageContent.json(ActivityPage.consumerColumns, $0.map(Self.shown))
+        }
+        let kept =
+            "event: kept\ndata: {\"text\":\(QuotedText.of(report.pinnedText)),"
+            + "\"rows\":[\(consumers.joined(separator: ","))]}\n\n"
+        if state.kept != kept {
+            state.kept = kept
+            events += kept
         }
         let slow = report.status?.slow ?? []
         if state.slow != slow {

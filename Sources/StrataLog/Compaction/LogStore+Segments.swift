@@ -59,6 +59,19 @@ extension LogStore {
         return result.sorted { $0.segment < $1.segment }
     }
 
+    /// What snapshots keep of segments that were compacted away: part of ``SegmentStatistics/pinnedByteCount``.
+    ///
+    /// - Complexity: O(such segments); asks the system for the size of each (fstat(2)) and reads none.
+    package var snapshotPins: SnapshotPins {
+        var pins = SnapshotPins()
+        for (file, time) in source.segments.retired {
+            guard let byteCount = try? file.byteCount() else { continue }
+            pins.byteCount += Int(byteCount)
+            pins.sinceNanoseconds = min(pins.sinceNanoseconds ?? time, time)
+        }
+        return pins
+    }
+
     private func statistics(
         _ info: SegmentInfo, _ liveRows: Int, _ snapshot: Snapshot, _ retention: LogRetention
     ) throws(StoreError) -> SegmentStatistics {

@@ -25,6 +25,7 @@ final class SegmentEpoch: Sendable {
     /// Ends the epoch with a retirement and returns the next one.
     func end(retiring segments: [UInt32], compaction: CompactionState) -> SegmentEpoch {
         let next = SegmentEpoch(compaction: compaction, files: files)
+        files.noteRetirement(of: segments)
         ending.withLock { $0 = Ending(next: next, segments: segments) }
         return next
     }
@@ -47,6 +48,9 @@ final class SegmentEpoch: Sendable {
 /// The open segment files.
 final class SegmentFiles: Sendable {
     private let files = AdaptiveMutex(NumberTable<any File>())
+    /// When segments were retired that are still open, in nanoseconds since 1970. Apart from the files, for which
+    /// every reader waits.
+    private let retirements = AdaptiveMutex(NumberTable<Int64>())
     /// Numbers of the segments that are open.
     var open: [UInt32] { files.withLock { $0.numbers.map { UInt32($0) } } }
 
@@ -65,10 +69,24 @@ final class SegmentFiles: Sendable {
         }
     }
 
+    /// Remembers when segments were compacted away, until they are closed.
+    func noteRetirement(of segments: [UInt32]) {
+        guard !segments.isEmpty else { return }
+        let now = WallClock.nanosecondsSince1970()
+        retirements.withLock { table in for segment in segments { table[segment] = now } }
+    }
+
+    /// The files of segments that were compacted away and that snapshots keep open.
+    var retired: [(file: any File, nanosecondsSince1970: Int64)] {
+        let retirements = retirements.withLock { Array(zip($0.numbers, $0.values)) }
+        return retirements.compactMap { number, time in self[UInt32(number)].map { ($0, time) } }
+    }
+
     /// Lets go of files that nothing refers to any more. Whoever still reads from one has a reference to it.
     func close(_ segments: [UInt32]) {
         guard !segments.isEmpty else { return }
         // Not their cached blocks: this may be called while one is being dropped from the cache. They age out.
         files.withLock { table in for segment in segments { table[segment] = nil } }
+        retirements.withLock { table in for segment in segments { table[segment] = nil } }
     }
 }

@@ -26,6 +26,18 @@ public struct SegmentStatistics: Sendable, Hashable {
     var utilization: Double { byteCount == 0 ? 1 : Double(neededByteCount) / Double(byteCount) }
 }
 
+/// Segments that have left the directory, and whose files snapshots keep open.
+package struct SnapshotPins: Sendable, Hashable {
+    package var byteCount: Int
+    /// When the first of them was compacted away, in nanoseconds since 1970: a snapshot has been held since before.
+    package var sinceNanoseconds: Int64?
+
+    package init(byteCount: Int = 0, sinceNanoseconds: Int64? = nil) {
+        self.byteCount = byteCount
+        self.sinceNanoseconds = sinceNanoseconds
+    }
+}
+
 /// Which segments are worth compacting.
 struct CompactionPolicy {
     /// What is needed over what is used, above which nothing is done.

@@ -69,7 +69,7 @@ struct SlowRequests: Sendable {
     }
 
     /// Scalars are counted: one character may have thousands of them.
-    private static func cut(_ text: String) -> String {
+    static func cut(_ text: String) -> String {
         let scalars = text.unicodeScalars
         guard let end = scalars.index(scalars.startIndex, offsetBy: textMaximum, limitedBy: scalars.endIndex),
             end < scalars.endIndex

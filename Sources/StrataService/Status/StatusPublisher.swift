@@ -42,11 +42,11 @@ final class StatusPublisher: Sendable {
     /// Those that the container writes and others can see.
     private static func stores(
         of coordinator: NSPersistentStoreCoordinator
-    ) -> [(path: String, url: URL, log: LogStore)] {
+    ) -> [(path: String, url: URL, log: LogStore, store: NSPersistentStore)] {
         coordinator.persistentStores.compactMap { store in
             guard !store.isReadOnly, let url = store.url, let path = store.eventPath, let log = store.logOnDisk
             else { return nil }
-            return (path, url, log)
+            return (path, url, log, store)
         }
     }
 
@@ -81,16 +81,17 @@ final class StatusPublisher: Sendable {
         let stores = Self.stores(of: coordinator)
         let paths = Set(stores.map(\.path))
         StoreClaims.status.set(paths, of: claim)
-        for (path, url, log) in stores where StoreClaims.status.isTeller(claim, of: [path]) {
+        for (path, url, log, store) in stores where StoreClaims.status.isTeller(claim, of: [path]) {
             // It may have been added since.
             recorder.follow(path)
-            guard let status = recorder.status(of: path, log.statistics, interval: interval) else { continue }
+            guard var status = recorder.status(of: path, log.statistics, interval: interval) else { continue }
             let last = state.withLock { $0.written[path] }
             if let last, status.tellsTheSame(as: last), status.time >= last.time,
                 status.time - last.time < StoreStatus.idleSeconds
             {
                 continue
             }
+            status.retained = StoreStatus.Retained(log.snapshotPins, store.figures?.consumers ?? [])
             write(status, path, url)
         }
         // A store that was removed from the container has no program any more.
@@ -124,5 +125,17 @@ final class StatusPublisher: Sendable {
             return (state.places[path], state.written[path])
         }
         if let place, let status { status.remove(from: place) }
+    }
+}
+
+extension StoreStatus.Retained {
+    init(_ pins: SnapshotPins, _ consumers: [HistoryConsumer]) {
+        pinnedBytes = pins.byteCount
+        pinnedSince = pins.sinceNanoseconds.map { Double($0) / 1e9 }
+        self.consumers = consumers.prefix(Self.consumerMaximum).map { consumer in
+            Consumer(
+                name: SlowRequests.cut(consumer.name), acknowledged: consumer.acknowledged.map { Int(clamping: $0) },
+                behind: consumer.behind)
+        }
     }
 }

@@ -127,6 +127,12 @@ extension StoreStatus {
             numbers += [request.seconds, request.totalSeconds, request.time]
             counts += [request.rowsTested, request.rows, request.calls]
         }
+        if let retained {
+            guard retained.consumers.count <= Retained.consumerMaximum else { return false }
+            counts.append(retained.pinnedBytes)
+            if let since = retained.pinnedSince { numbers.append(since) }
+            for consumer in retained.consumers { counts += [consumer.acknowledged ?? 0, consumer.behind] }
+        }
         return numbers.allSatisfy { (0..<1e12).contains($0) } && counts.allSatisfy { (0..<1 << 60).contains($0) }
     }
 }

@@ -55,6 +55,29 @@ package struct StoreStatus: Codable, Sendable, Equatable {
         package var totalSeconds: Double
     }
 
+    /// What keeps bytes on the disk that the store's objects do not need.
+    package struct Retained: Codable, Sendable, Equatable {
+        /// A named consumer of the history.
+        package struct Consumer: Codable, Sendable, Equatable {
+            package var name: String
+            /// The last transaction that it has acknowledged; nil for one that has acknowledged nothing.
+            package var acknowledged: Int?
+            /// How many transactions it is behind.
+            package var behind: Int
+        }
+
+        /// So many consumers are told of.
+        static let consumerMaximum = 20
+
+        /// Of segments that have left the directory, and that snapshots of the program keep open.
+        package var pinnedBytes: Int
+        /// When the first of them was compacted away, in seconds since 1970: a context or a request holds a snapshot
+        /// from before.
+        package var pinnedSince: Double?
+        /// The furthest behind first.
+        package var consumers: [Consumer]
+    }
+
     /// The version of this form.
     package static let currentVersion = 1
 
@@ -75,6 +98,8 @@ package struct StoreStatus: Codable, Sendable, Equatable {
     /// The slowest kinds of requests since ``slowSince``, the slowest first.
     package var slow: [Request]
     package var slowSince: Double
+    /// Nil from programs of earlier versions.
+    package var retained: Retained?
 }
 
 extension StoreStatus {
@@ -112,6 +137,8 @@ extension StoreStatus {
         other.time = time
         // The window of slow requests moves by itself.
         other.slowSince = slowSince
+        // It is looked up for what is written only.
+        other.retained = retained
         return self == other
     }
 }
