@@ -11,9 +11,6 @@ let settings: [SwiftSetting] = [
 /// `make test-sweep` asks for the tests that run in release, and no others: to optimise all of them takes minutes.
 let sweepsOnly = Context.environment["STRATA_TESTS"] == "sweeps"
 
-/// The release tests are about optimised libraries: to optimise the tests, too, takes longer than they gain by it.
-let testSettings = sweepsOnly ? settings + [.unsafeFlags(["-Onone"])] : settings
-
 /// `make test-debug` leaves the engine's tests to `make test-sweep`, and those of shipping to `make test-ship`.
 let debugOnly = Context.environment["STRATA_TESTS"] == "debug"
 
@@ -236,7 +233,7 @@ let package = Package(
             ],
             // What each version of the format wrote.
             resources: [.copy("Written")],
-            swiftSettings: testSettings),
+            swiftSettings: settings),
         .testTarget(
             name: "StrataTests",
             dependencies: [
@@ -259,18 +256,18 @@ let package = Package(
                     "Stores/StoreDirectoryTests.swift", "Stores/StoreRemoval.swift", "Support",
                 ] : nil,
             resources: [.copy("Stores/Written")],
-            swiftSettings: testSettings),
+            swiftSettings: settings),
         // Random models, data and programs against an oracle of dictionaries.
         .testTarget(
             name: "StrataRandomTests", dependencies: ["Strata", "CoreData", "StrataTestKit"],
-            swiftSettings: testSettings),
+            swiftSettings: settings),
         .testTarget(
             name: "StrataTransferTests",
             dependencies: [
                 "StrataTransfer", "Strata", "StrataModelFile", "StrataModelXML", "CoreData", "StrataLog", "StrataIO",
                 "StrataTestKit", .product(name: "SystemPackage", package: "swift-system"),
             ],
-            swiftSettings: testSettings),
+            swiftSettings: settings),
         .testTarget(
             name: "StrataModelTests",
             dependencies: [
