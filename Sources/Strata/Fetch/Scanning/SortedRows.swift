@@ -2,8 +2,9 @@ import StrataLog
 
 /// Rows in the order of some columns, the first so many of them. Equal ones keep the order of their keys.
 ///
-/// With a limit, rows are selected as they come, and put in order at the end: only those of the window, so that a page far
-/// into an order costs little more than the first. Without one, each part is sorted where it is read, on any processor.
+/// With a limit, rows are selected as they come, and put in order at the end: only those of the window, so that a page
+/// far into an order costs little more than the first. Without one, each part is sorted where it is read, on any
+/// processor.
 struct SortedRows {
     struct Entry {
         /// Of the first column.
@@ -158,8 +159,8 @@ struct SortedRows {
         self.entries = entries
     }
 
-    /// At once when there are enough for a bound; then whenever half as many have come again, so that a row is looked at
-    /// a few times in all, and before many parts are kept for a few rows each.
+    /// At once when there are enough for a bound; then whenever half as many have come again, so that a row is looked
+    /// at a few times in all, and before many parts are kept for a few rows each.
     private var isSelectionDue: Bool {
         bound == nil || entries.count - limit > limit / 2 || parts.count - selectedParts > Self.partsPerSelection
     }
