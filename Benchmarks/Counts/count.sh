@@ -6,30 +6,18 @@
 #   count.sh PROGRAM update [NAME...]   writes counts.txt
 #
 # The counts are those of one processor's architecture and one toolchain: counts.txt says which. With another one the
-# comparison is skipped; with STRATA_COUNT_STRICT=1 that is a failure. They repeat to about 1 % while nothing else runs, and are no measure of time. On a busy machine
-# threads take each other's work over at other times: saves then cost up to a third more, with any program.
+# comparison is skipped; with STRATA_COUNT_STRICT=1 that is a failure. They repeat to about 1 % while nothing else runs,
+# and are no measure of time. On a busy machine threads take each other's work over at other times: saves then cost up to
+# a third more, with any program.
 set -euo pipefail
 program=$1
 action=$2
 shift 2
 cd "$(dirname "$0")"
-command -v valgrind >/dev/null || { echo "needs valgrind (Debian: valgrind)" >&2; exit 1; }
 machine="$(uname -m) $("${SWIFT:-swift}" --version 2>/dev/null | grep -o 'swiftlang-[0-9.]*\|Swift version [0-9.]*' | head -1)"
 limit=3
-# valgrind does not understand Swift's debug information.
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-strip -g -o "$folder/program" "$program"
-program=$folder/program
-
-# Threads other than the context's are part of it, so that work which only moves to another core is seen, too.
-instructions() {
-    local out
-    out=$folder/out
-    SWIFT_DETERMINISTIC_HASHING=1 setarch -R valgrind --tool=callgrind --callgrind-out-file=/dev/null \
-        "$program" "$1" "$2" 2>"$out" >/dev/null || { cat "$out" >&2; exit 1; }
-    grep -o 'Collected : [0-9]*' "$out" | grep -o '[0-9]*$'
-}
+# shellcheck source=callgrind.sh
+source ./callgrind.sh
 
 names=("$@")
 [ ${#names[@]} -gt 0 ] || mapfile -t names < <("$program" list | cut -d' ' -f1)

@@ -5,17 +5,8 @@
 set -euo pipefail
 program=$1
 shift
-command -v valgrind >/dev/null || { echo "needs valgrind (Debian: valgrind)" >&2; exit 1; }
-# valgrind does not understand Swift's debug information.
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-strip -g -o "$folder/program" "$program"
-
-instructions() {
-    SWIFT_DETERMINISTIC_HASHING=1 setarch -R valgrind --tool=callgrind --callgrind-out-file=/dev/null \
-        "$folder/program" "$1" "$2" "$3" 2>"$folder/out" >/dev/null || { cat "$folder/out" >&2; exit 1; }
-    grep -o 'Collected : [0-9]*' "$folder/out" | grep -o '[0-9]*$'
-}
+# shellcheck source=../Counts/callgrind.sh
+source "$(dirname "$0")/../Counts/callgrind.sh"
 
 names=("$@")
 [ ${#names[@]} -gt 0 ] || mapfile -t names < <("$program" list | cut -d' ' -f1)
