@@ -9,8 +9,7 @@ SWIFT ?= swift
 export STRATA_TESTS ?= all
 # Arguments of demo, bench and bench-import, for instance: make demo ARGS="--package vim"
 ARGS ?=
-# error: a compiler warning fails the build, and no index for editors is written. For CI; a newer compiler's warnings are
-# no reason to fail a user's build.
+# error: a compiler warning fails the build. For CI; a newer compiler's warnings are no reason to fail a user's build.
 WARNINGS ?=
 # Further options of every swift test run, for instance --filter.
 TEST_FLAGS ?=
@@ -36,7 +35,7 @@ SERVICE_SECONDS ?= 15
 DEMO := Examples/PackageGraph
 BOOKSHOP := Examples/Bookshop
 BENCHMARKS := Benchmarks
-FLAGS := $(if $(filter error,$(WARNINGS)),-Xswiftc -warnings-as-errors --disable-index-store)
+FLAGS := $(if $(filter error,$(WARNINGS)),-Xswiftc -warnings-as-errors)
 # What is built with the same options in the same folder is built once, whichever package it is built for.
 DEBUG := --scratch-path .build $(FLAGS)
 RELEASE := --scratch-path .build-release -c release -Xswiftc -enable-testing $(FLAGS)
