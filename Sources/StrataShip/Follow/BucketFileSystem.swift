@@ -24,7 +24,8 @@ final class BucketFileSystem: FileSystem {
     func source(_ name: String) -> FollowedLog.Source? {
         guard name.utf8.count == 12, let number = UInt32(name.prefix(8), radix: 16) else { return nil }
         if name == LogStore.segmentFileName(number) { return .segment(number) }
-        return name == Self.checkpointName(number) ? .checkpoint(number) : nil
+        guard name == Self.checkpointName(number) else { return nil }
+        return log.catalog.checkpoint(number).map { .checkpoint($0) }
     }
 
     private static func checkpointName(_ number: UInt32) -> String { ShipKey.hex(number) + ".chk" }
@@ -46,7 +47,8 @@ final class BucketFileSystem: FileSystem {
     func identity(of source: FollowedLog.Source) -> FileIdentity {
         switch source {
         case .segment(let number): FileIdentity(device: device, inode: 2 << 32 | UInt64(number))
-        case .checkpoint(let number): FileIdentity(device: device, inode: 3 << 32 | UInt64(number))
+        case .checkpoint(let checkpoint):
+            FileIdentity(device: device, inode: 1 << 63 | UInt64(checkpoint.epoch) << 32 | UInt64(checkpoint.number))
         }
     }
 

@@ -46,6 +46,7 @@ public final class BucketFollower: Sendable {
             guard var found = try await ShippedLog.read(bucket) else { throw EpochLead.noLog(bucket) }
             try found.requireEnd()
             try await found.removeDiscardedCheckpoints(bucket)
+            try await found.removeUnreachedCheckpoints(bucket)
             let catalog = FollowCatalog(found, holes: try await FollowedLog.holes(found, bucket))
             if cached == nil || cached?.storeUUID != catalog.storeUUID { chunks.clear() }
             log = FollowedLog(bucket, chunks, catalog, options, isContacted: true)

@@ -100,14 +100,16 @@ final class FollowedLog: Sendable {
     /// Something that is read as a file.
     enum Source: Hashable, Sendable {
         case segment(UInt32)
-        case checkpoint(UInt32)
+        /// With its epoch: a later one may have another with the same number, and who has opened this one goes on
+        /// reading it.
+        case checkpoint(FollowCatalog.Checkpoint)
     }
 
     func byteCount(_ source: Source) -> Int? {
         let catalog = catalog
         switch source {
         case .segment(let number): return catalog.segment(number)?.end
-        case .checkpoint(let number): return catalog.checkpoint(number)?.byteCount
+        case .checkpoint(let checkpoint): return checkpoint.byteCount
         }
     }
 
@@ -116,13 +118,12 @@ final class FollowedLog: Sendable {
         switch source {
         case .segment(let number):
             return catalog.segment(number)?.parts
-        case .checkpoint(let number):
-            return catalog.checkpoint(number).map {
-                [
-                    FollowCatalog.Part(
-                        key: $0.key, offset: 0, byteCount: $0.byteCount, lower: 0, upper: $0.byteCount, epoch: $0.epoch)
-                ]
-            }
+        case .checkpoint(let checkpoint):
+            return [
+                FollowCatalog.Part(
+                    key: checkpoint.key, offset: 0, byteCount: checkpoint.byteCount, lower: 0,
+                    upper: checkpoint.byteCount, epoch: checkpoint.epoch)
+            ]
         }
     }
 
@@ -150,9 +151,10 @@ final class FollowedLog: Sendable {
             return Chunk(
                 key: .init(kind: .segment, epoch: epoch, number: number, chunk: UInt32(index)), range: range,
                 parts: parts, isWhole: end >= full || !isLast)
-        case .checkpoint(let number):
+        case .checkpoint(let checkpoint):
             return Chunk(
-                key: .init(kind: .checkpoint, epoch: epoch, number: number, chunk: UInt32(index)), range: range,
+                key: .init(kind: .checkpoint, epoch: epoch, number: checkpoint.number, chunk: UInt32(index)),
+                range: range,
                 parts: parts, isWhole: true)
         }
     }
@@ -223,13 +225,21 @@ final class FollowedLog: Sendable {
     }
 
     /// Behind the last piece of a segment: looks for checkpoints, which come with sealed segments, and whether the
-    /// segment before is there whole by now. Two requests, however much is in the bucket.
+    /// segment before is there whole by now. Two requests, however much is in the bucket, and one for each checkpoint.
     func noteSealed() async throws(ShipError) {
         let (before, objects) = (catalog, objects)
         let prefix = ShipKey.checkpointPrefix + ShipKey.hex(before.epoch) + "/"
         let last = before.checkpoints.last { $0.epoch == before.epoch }?.key
         let list = try await asking { () async throws(ObjectStoreError) in
             try await objects.list(prefix: prefix, after: last, limit: 1000)
+        }
+        // Whoever opens the store reads on behind the newest one: that has to be of what is known. The others are listed
+        // again behind the next segment.
+        var reached: [ObjectInfo] = []
+        for info in list.objects {
+            guard let end = try await objects.end(ofCheckpoint: info.key) else { continue }
+            guard let known = before.end, end <= known else { break }
+            reached.append(info)
         }
         var whole: (segment: FollowCatalog.Segment, key: String, byteCount: Int)?
         if let segment = before.replaceable {
@@ -244,7 +254,7 @@ final class FollowedLog: Sendable {
         state.withLock { state in
             // Otherwise all has been read anew meanwhile.
             guard state.catalog.epoch == before.epoch else { return }
-            state.catalog.add(list.objects, isEncrypted: objects.isEncrypted)
+            state.catalog.add(reached, isEncrypted: objects.isEncrypted)
             if let whole { state.catalog.replace(whole.segment, key: whole.key, byteCount: whole.byteCount) }
         }
     }
@@ -275,6 +285,7 @@ final class FollowedLog: Sendable {
         }
         try log.requireEnd()
         try await log.removeDiscardedCheckpoints(objects)
+        try await log.removeUnreachedCheckpoints(objects)
         let found = FollowCatalog(log, holes: try await Self.holes(log, objects))
         guard found.storeUUID == catalog.storeUUID else {
             throw ShipError(.damaged, "another store is shipped to \(objects.description) now", key: ShipKey.head)
@@ -369,7 +380,7 @@ final class FollowedLog: Sendable {
 
     /// The chunks that are not in the cache: the newest checkpoint's, then the log's from its end.
     private func missing(_ catalog: FollowCatalog) -> [(source: Source, index: Int)] {
-        var sources: [Source] = catalog.checkpoints.suffix(1).map { .checkpoint($0.number) }
+        var sources: [Source] = catalog.checkpoints.suffix(1).map { .checkpoint($0) }
         sources += catalog.segments.reversed().map { .segment($0.number) }
         var missing: [(Source, Int)] = []
         for source in sources {

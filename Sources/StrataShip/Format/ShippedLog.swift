@@ -445,6 +445,18 @@ package struct ShippedLog: Sendable {
         checkpoints.removeAll { discarded.contains(ShipKey.checkpoint($0.epoch, $0.number)) }
     }
 
+    /// Leaves out the checkpoints that came while the log was read, of what was shipped behind its end.
+    package mutating func removeUnreachedCheckpoints(_ objects: ShipBucket) async throws(ShipError) {
+        let known = segments.last { $0.isComplete && !$0.parts.isEmpty }
+        let end = known.map { LogPosition(segment: $0.number, offset: $0.end) }
+        let newest = head.begun.last?.epoch.number
+        for entry in checkpoints.reversed() where entry.epoch == newest {
+            let key = ShipKey.checkpoint(entry.epoch, entry.number)
+            if let found = try await objects.end(ofCheckpoint: key), let end, found <= end { return }
+            checkpoints.removeAll { $0.epoch == entry.epoch && $0.number == entry.number }
+        }
+    }
+
     private func discarded(
         _ numbers: [UInt32], of epoch: UInt32, _ objects: ShipBucket
     ) async -> Result<[String], ShipError> {

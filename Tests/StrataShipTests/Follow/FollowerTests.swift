@@ -192,6 +192,46 @@ import Testing
         try machine.close()
     }
 
+    /// A follower far behind listed the newest checkpoint as soon as it had come to the end of any segment: whoever opened
+    /// the store then found it damaged.
+    @Test func aFollowerThatLagsOpensWhatItHas() async throws {
+        let machine = try ShipMachine(seed: 39)
+        let objects = SimulatedObjectStore()
+        let shipper = machine.shipper(objects)
+        try machine.save()
+        try await shipper.shipOnce()
+        let following = try await Following(objects.client(), disk: try Following.disk()) { $0.fetchesAhead = false }
+        // From here on, it asks when it is told to.
+        await following.follower.stop()
+        let log = following.follower.log
+        var poller = LogPoller(log, Following.options())
+        let first = log.catalog.nextSegment
+        for _ in 0..<20 { try machine.save(3, textBytes: 15_000) }
+        try machine.store.checkpoint()
+        try await shipper.shipOnce(withCheckpoint: true)
+        #expect(machine.store.logEnd.segment >= first + 10)
+        #expect(objects.contents.keys.contains { $0.hasPrefix("chk/") })
+        for _ in 0..<1_000 {
+            if log.catalog.nextSegment > first { break }
+            _ = await poller.step()
+        }
+        #expect(log.catalog.nextSegment == first + 1 && log.catalog.checkpoints.isEmpty)
+        try following.reopen()
+        let sequence = following.store.snapshot.sequence
+        #expect(try ShipSchema.digest(following.store) == machine.digests[sequence])
+        // It comes once that is known which it is of.
+        for _ in 0..<5 { try machine.save(3, textBytes: 15_000) }
+        try await shipper.shipOnce()
+        for _ in 0..<1_000 { if await poller.step() != nil { break } }
+        #expect(!log.catalog.checkpoints.isEmpty)
+        try following.reopen()
+        let last = machine.store.snapshot.sequence
+        #expect(following.store.snapshot.sequence == last)
+        #expect(try ShipSchema.digest(following.store) == machine.digests[last])
+        try await following.close()
+        try machine.close()
+    }
+
     /// A follower kept, and fetched, each segment that had ever been there.
     @Test func segmentsThatTheLogDoesNotNeedAreLetGo() async throws {
         let machine = try ShipMachine(seed: 38)
