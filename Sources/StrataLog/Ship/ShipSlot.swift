@@ -109,15 +109,20 @@ package struct ShipSlot: Sendable, Hashable {
         return slot?.bucket == name(ofBucket: bucket) ? slot : nil
     }
 
-    /// The slots of a store for all of its buckets, and that of a version before which no shipper has renamed so far.
+    /// The slots of a store for all of its buckets, and that of a version before which no shipper has renamed so far. What
+    /// is damaged is none: compaction must not wait for ever. Its shipper says what is wrong with it.
     ///
-    /// - Throws: `.io`, `.corruption`: there may be others.
+    /// - Throws: `.io`: there may be others.
     package static func all(
         besideStoreAt directory: FilePath, in fileSystem: any FileSystem
     ) throws(StoreError) -> [ShipSlot] {
         var slots: [ShipSlot] = []
         for path in try paths(besideStoreAt: directory, in: fileSystem) {
-            if let slot = try read(path, in: fileSystem) { slots.append(slot) }
+            do throws(StoreError) {
+                if let slot = try read(path, in: fileSystem) { slots.append(slot) }
+            } catch {
+                if error.code != .corruption { throw error }
+            }
         }
         return slots
     }
@@ -130,6 +135,9 @@ package struct ShipSlot: Sendable, Hashable {
             do throws(Errno) {
                 return try fileSystem.list(parent)
             } catch .noSuchFileOrDirectory {
+                return []
+            } catch .permissionDenied {
+                // A service may not see what lies around its folder. Where it may ship, it may list.
                 return []
             }
         }
