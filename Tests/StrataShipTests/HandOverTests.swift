@@ -62,7 +62,7 @@ import Testing
         try machine.save()
         try await Self.run(machine, objects)
         try machine.save()
-        let slot = try #require(ShipSlot.all(besideStoreAt: ShipMachine.path, in: machine.fileSystem).first)
+        let slot = try #require(try ShipSlot.all(besideStoreAt: ShipMachine.path, in: machine.fileSystem).first)
         #expect(slot.release != nil)
         let first = machine.shipper(objects)
         if !hasShipped {

@@ -69,7 +69,7 @@ import Testing
         try machine.save()
         try await machine.shipper(objects).shipOnce()
         let fileSystem = machine.fileSystem
-        let slot = try #require(ShipSlot.all(besideStoreAt: ShipMachine.path, in: fileSystem).first)
+        let slot = try #require(try ShipSlot.all(besideStoreAt: ShipMachine.path, in: fileSystem).first)
         let own = try #require(
             ShipSlot.path(besideStoreAt: ShipMachine.path, bucket: objects.description).lastComponent?.string)
         let others = [
@@ -101,5 +101,122 @@ import Testing
         }
         #expect(crashes > 0)
         try machine.close()
+    }
+
+    // MARK: Versions before
+
+    /// Puts the file of the first version in the place of the slot.
+    private static func putBack(_ machine: ShipMachine, _ objects: SimulatedObjectStore) throws -> ShipSlot {
+        let fileSystem = machine.fileSystem
+        let slot = try #require(
+            try ShipSlot.read(besideStoreAt: ShipMachine.path, bucket: objects.description, in: fileSystem))
+        let lines = [
+            "strata-ship 1", String(slot.storeUUID.high, radix: 16), String(slot.storeUUID.low, radix: 16), slot.line,
+            "\(slot.segment)", "\(slot.maximumBytes)", slot.bucket,
+        ]
+        let file = try fileSystem.open("/data/store.strata-ship", .createIfMissing)
+        try Array((lines.joined(separator: "\n") + "\n").utf8).withBytes { bytes throws(Errno) in
+            try file.writeAll([bytes], at: 0)
+        }
+        try file.close()
+        try fileSystem.unlink(ShipSlot.path(besideStoreAt: ShipMachine.path, bucket: objects.description))
+        return slot
+    }
+
+    /// The file of the first version had another name. After an upgrade, each store was refused as a copy, and what it
+    /// had not shipped was compacted away.
+    @Test func thatOfAVersionBeforeIsTakenOver() async throws {
+        let machine = try ShipMachine(seed: 98)
+        let (objects, other) = (SimulatedObjectStore(name: "first"), SimulatedObjectStore(name: "other"))
+        func shipper(_ objects: SimulatedObjectStore) -> LogShipper {
+            machine.shipper(objects) { $0.slotMaximumBytes = 1 << 30 }
+        }
+        for _ in 0..<10 { try machine.save(3, textBytes: 9_000) }
+        try await shipper(objects).shipOnce()
+        let slot = try Self.putBack(machine, objects)
+        let kept = ShipKey.hex(slot.segment) + ".seg"
+        for _ in 0..<20 { try machine.save(3, textBytes: 9_000) }
+        try machine.store.compact()
+        let names = try machine.fileSystem.list(ShipMachine.path)
+        #expect(names.contains(kept) && !names.contains("00000001.seg"))
+        // It is not that of another bucket.
+        try await shipper(other).shipOnce()
+        #expect(try machine.fileSystem.list("/data").contains("store.strata-ship"))
+        let next = shipper(objects)
+        try await next.shipOnce()
+        #expect(next.status.gaps == 0)
+        let own = try #require(
+            ShipSlot.path(besideStoreAt: ShipMachine.path, bucket: objects.description).lastComponent?.string)
+        let files = try machine.fileSystem.list("/data")
+        #expect(files.contains(own) && !files.contains("store.strata-ship"))
+        let found = try ShipSlot.read(
+            besideStoreAt: ShipMachine.path, bucket: objects.description, in: machine.fileSystem)
+        #expect(found?.line == slot.line && found?.hasShipped == true)
+        #expect(try await ShipRestore.digest(objects, .newest) == machine.digests[30])
+        // A bucket that is emptied is missed.
+        _ = try Self.putBack(machine, objects)
+        objects.empty()
+        #expect(await ShipTroubleTests.code { try await shipper(objects).shipOnce() } == .missing)
+        try machine.close()
+    }
+
+    /// Both files are there after a crash between: the old one kept log for ever.
+    @Test func thatOfAVersionBeforeGoesAlsoAfterACrash() async throws {
+        let machine = try ShipMachine(seed: 99)
+        let objects = SimulatedObjectStore()
+        try machine.save()
+        try await machine.shipper(objects).shipOnce()
+        let slot = try Self.putBack(machine, objects)
+        machine.fileSystem.inject(.init(.fail(.ioError), of: .unlink, pathSuffix: ".strata-ship"))
+        try await machine.shipper(objects).shipOnce()
+        #expect(machine.fileSystem.firedFaultCount == 1)
+        #expect(try ShipSlot.all(besideStoreAt: ShipMachine.path, in: machine.fileSystem).count == 2)
+        try await machine.shipper(objects).shipOnce()
+        let found = try ShipSlot.all(besideStoreAt: ShipMachine.path, in: machine.fileSystem)
+        #expect(found.map(\.line) == [slot.line])
+        try machine.close()
+    }
+
+    // MARK: What cannot be read
+
+    /// A slot that could not be read counted as none: compaction took what was not shipped, and the shipper wrote another
+    /// in its place, with which the store was a copy.
+    @Test func oneThatCannotBeReadIsLeftAsItIs() async throws {
+        for call in [SimulatedFileSystem.Call.open, .read, .list] {
+            let machine = try ShipMachine(seed: 101)
+            let objects = SimulatedObjectStore()
+            func shipper() -> LogShipper { machine.shipper(objects) { $0.slotMaximumBytes = 1 << 30 } }
+            for _ in 0..<10 { try machine.save(3, textBytes: 9_000) }
+            try await shipper().shipOnce()
+            for _ in 0..<20 { try machine.save(3, textBytes: 9_000) }
+            let path = ShipSlot.path(besideStoreAt: ShipMachine.path, bucket: objects.description)
+            let suffix = call == .list ? "/data" : path.lastComponent?.string
+            let before = try ShipSlot.all(besideStoreAt: ShipMachine.path, in: machine.fileSystem)
+            machine.fileSystem.inject(.init(.fail(.ioError), of: call, pathSuffix: suffix, repetition: .always))
+            let segments = try machine.fileSystem.list(ShipMachine.path).filter { $0.hasSuffix(".seg") }
+            try machine.store.compact()
+            #expect(try Set(machine.fileSystem.list(ShipMachine.path)).isSuperset(of: segments), "\(call)")
+            if call != .list {
+                do {
+                    try await shipper().shipOnce()
+                    Issue.record("\(call)")
+                } catch {
+                    #expect(error.code == .local && error.mayPass, "\(error)")
+                }
+            }
+            machine.fileSystem.removeFaults()
+            #expect(try ShipSlot.all(besideStoreAt: ShipMachine.path, in: machine.fileSystem) == before)
+            let next = shipper()
+            try await next.shipOnce()
+            #expect(next.status.gaps == 0)
+            try machine.store.compact()
+            #expect(try !Set(machine.fileSystem.list(ShipMachine.path)).isSuperset(of: segments), "\(call)")
+            // One that says something else is left, too.
+            let file = try machine.fileSystem.open(path, .readWrite)
+            try file.truncate(to: 20)
+            #expect(await ShipTroubleTests.code { try await shipper().shipOnce() } == .local)
+            #expect(try file.byteCount() == 20)
+            try machine.close()
+        }
     }
 }

@@ -96,25 +96,53 @@ package struct ShipSlot: Sendable, Hashable {
     }
 
     private static let first = "strata-ship 1"
+    private static let earlierSuffix = "strata-ship"
     private static let byteMaximum = 16 << 10
 
-    /// The slot of a store for a bucket; nil where there is none that can be read.
+    /// The slot of a store for a bucket; nil where there is none.
+    ///
+    /// - Throws: `.io`, `.corruption`: there may be one. It must not be replaced.
     package static func read(
         besideStoreAt directory: FilePath, bucket: String, in fileSystem: any FileSystem
-    ) -> ShipSlot? {
-        let slot = read(path(besideStoreAt: directory, bucket: bucket), in: fileSystem)
+    ) throws(StoreError) -> ShipSlot? {
+        let slot = try read(path(besideStoreAt: directory, bucket: bucket), in: fileSystem)
         return slot?.bucket == name(ofBucket: bucket) ? slot : nil
     }
 
-    /// The slots of a store for all of its buckets.
-    package static func all(besideStoreAt directory: FilePath, in fileSystem: any FileSystem) -> [ShipSlot] {
-        paths(besideStoreAt: directory, in: fileSystem).compactMap { read($0, in: fileSystem) }
+    /// The slots of a store for all of its buckets, and that of a version before which no shipper has renamed so far. What
+    /// is damaged is none: compaction must not wait for ever. Its shipper says what is wrong with it.
+    ///
+    /// - Throws: `.io`: there may be others.
+    package static func all(
+        besideStoreAt directory: FilePath, in fileSystem: any FileSystem
+    ) throws(StoreError) -> [ShipSlot] {
+        var slots: [ShipSlot] = []
+        for path in try paths(besideStoreAt: directory, in: fileSystem) {
+            do throws(StoreError) {
+                if let slot = try read(path, in: fileSystem) { slots.append(slot) }
+            } catch {
+                if error.code != .corruption { throw error }
+            }
+        }
+        return slots
     }
 
-    private static func paths(besideStoreAt directory: FilePath, in fileSystem: any FileSystem) -> [FilePath] {
+    private static func paths(
+        besideStoreAt directory: FilePath, in fileSystem: any FileSystem
+    ) throws(StoreError) -> [FilePath] {
         let (parent, prefix) = place(besideStoreAt: directory)
-        let names = (try? fileSystem.list(parent)) ?? []
-        return names.filter { isSlot($0, prefix) }.sorted().map { parent.appending($0) }
+        let names: [String] = try io("list", parent) { () throws(Errno) in
+            do throws(Errno) {
+                return try fileSystem.list(parent)
+            } catch .noSuchFileOrDirectory {
+                return []
+            } catch .permissionDenied {
+                // A service may not see what lies around its folder. Where it may ship, it may list.
+                return []
+            }
+        }
+        let earlier = earlierPath(besideStoreAt: directory).lastComponent?.string
+        return names.filter { isSlot($0, prefix) || $0 == earlier }.sorted().map { parent.appending($0) }
     }
 
     private static func isSlot(_ name: String, _ prefix: String) -> Bool {
@@ -123,21 +151,72 @@ package struct ShipSlot: Sendable, Hashable {
             && digits.allSatisfy { $0.isHexDigit && !$0.isUppercase }
     }
 
-    private static func read(_ path: FilePath, in fileSystem: any FileSystem) -> ShipSlot? {
-        guard let file = try? fileSystem.open(path, .read) else { return nil }
-        defer { try? file.close() }
-        var bytes = [UInt8](repeating: 0, count: byteMaximum)
-        guard let count = try? bytes.withUnsafeMutableBytes({ try file.readPrefix(into: $0, at: 0) }),
-            count < byteMaximum
-        else { return nil }
-        let lines = String(decoding: bytes[..<count], as: UTF8.self).split(separator: "\n")
-        guard (7...9).contains(lines.count), lines[0] == first, let high = UInt64(lines[1], radix: 16),
-            let low = UInt64(lines[2], radix: 16), let segment = UInt32(lines[4]), let maximum = Int64(lines[5])
-        else { return nil }
+    private static func read(
+        _ path: FilePath, in fileSystem: any FileSystem
+    ) throws(StoreError) -> ShipSlot? {
+        let found: [UInt8]? = try io("read", path) { () throws(Errno) in
+            let file: any File
+            do throws(Errno) {
+                file = try fileSystem.open(path, .read)
+            } catch .noSuchFileOrDirectory {
+                return nil
+            }
+            defer { try? file.close() }
+            var bytes = [UInt8](repeating: 0, count: byteMaximum)
+            let count = bytes.withUnsafeMutableBytes { buffer in
+                Result { () throws(Errno) in try file.readPrefix(into: buffer, at: 0) }
+            }
+            return Array(bytes[..<(try count.get())])
+        }
+        guard let found else { return nil }
+        let isEarlier = path.lastComponent?.string.hasSuffix(earlierSuffix) ?? false
+        let lines = String(decoding: found, as: UTF8.self).split(separator: "\n")
+        guard found.count < byteMaximum, ((isEarlier ? 6 : 7)...9).contains(lines.count), lines[0] == first,
+            let high = UInt64(lines[1], radix: 16), let low = UInt64(lines[2], radix: 16),
+            let segment = UInt32(lines[4]), let maximum = Int64(lines[5])
+        else {
+            throw StoreError(
+                .corruption,
+                "the file that says how far a store was shipped to a bucket is damaged, or of a later version. If the store "
+                    + "is no longer shipped there, remove it", path: path.string)
+        }
+        let hasShipped = isEarlier ? lines.count > 6 : lines.count > 7 && lines[7] == shipped
+        let release = isEarlier ? 7 : 8
         return ShipSlot(
             storeUUID: StoreUUID(high: high, low: low), line: String(lines[3]), segment: segment,
-            maximumBytes: maximum, bucket: String(lines[6]), hasShipped: lines.count > 7 && lines[7] == shipped,
-            release: lines.count > 8 ? Release(lines[8]) : nil)
+            maximumBytes: maximum, bucket: lines.count > 6 ? String(lines[6]) : "", hasShipped: hasShipped,
+            release: lines.count > release ? Release(lines[release]) : nil)
+    }
+
+    // MARK: Of versions before
+
+    /// Where versions before had the slot of the only bucket that a store could have, without the line that says whether
+    /// it was shipped: it had been if a bucket was named.
+    private static func earlierPath(besideStoreAt directory: FilePath) -> FilePath {
+        let (parent, prefix) = place(besideStoreAt: directory)
+        return parent.appending(String(prefix.dropLast()))
+    }
+
+    /// Gives a slot of a version before the name of now, if it is of this store and bucket.
+    ///
+    /// - Parameter known: The slot that has that name already.
+    /// - Returns: the slot of the bucket.
+    /// - Throws: `.io`, `.corruption`: there may be one.
+    package static func adoptEarlier(
+        _ known: ShipSlot?, besideStoreAt directory: FilePath, storeUUID: StoreUUID, bucket: String,
+        in fileSystem: any FileSystem
+    ) throws(StoreError) -> ShipSlot? {
+        let path = earlierPath(besideStoreAt: directory)
+        guard let earlier = try read(path, in: fileSystem), earlier.storeUUID == storeUUID, earlier.hasShipped,
+            earlier.bucket == name(ofBucket: bucket)
+        else { return known }
+        do throws(StoreError) {
+            if known == nil { try earlier.write(besideStoreAt: directory, in: fileSystem) }
+            try io("remove", path) { () throws(Errno) in try fileSystem.unlink(path) }
+        } catch {
+            // It stays, and counts, until a shipper may write here.
+        }
+        return known ?? earlier
     }
 
     /// Puts the slot in the place of the one before, durably: without it, the store's next shipper would count as that
@@ -194,7 +273,7 @@ package struct ShipSlot: Sendable, Hashable {
     ///
     /// - Throws: `.io`.
     package static func remove(besideStoreAt directory: FilePath, in fileSystem: any FileSystem) throws(StoreError) {
-        for path in paths(besideStoreAt: directory, in: fileSystem) {
+        for path in try paths(besideStoreAt: directory, in: fileSystem) {
             try io("remove", path) { () throws(Errno) in try fileSystem.unlink(path) }
         }
     }
@@ -210,8 +289,10 @@ extension LogStore {
     /// Of some segments, the first that compaction has to leave to a shipper; nil when it may have all.
     func firstKeptForShipping(_ segments: [SegmentStatistics]) -> UInt32? {
         guard !files.fileSystem.isPrivate else { return nil }
+        // What cannot be read may be a slot that needs everything.
+        guard let slots = try? ShipSlot.all(besideStoreAt: files.directory, in: files.fileSystem) else { return 0 }
         // Each bucket for itself: one that nothing is shipped to any more takes nothing from the others.
-        return ShipSlot.all(besideStoreAt: files.directory, in: files.fileSystem).filter { slot in
+        return slots.filter { slot in
             guard slot.storeUUID == storeUUID else { return false }
             let waiting = segments.reduce(Int64(0)) { $1.segment >= slot.segment ? $0 + Int64($1.byteCount) : $0 }
             return waiting <= slot.maximumBytes

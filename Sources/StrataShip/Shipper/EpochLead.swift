@@ -380,9 +380,10 @@ struct EpochLead: Sendable {
         case .different: throw other("the bucket has another log than the store")
         case .gone(let kept):
             let isGone = "the store has compacted segment \(place.segment) away, so that it cannot be compared"
-            guard isOwn else { throw other(isGone) }
-            // The slot is written whenever a segment has been shipped: it is as old as the store is.
-            guard place.segment <= slot.segment + 1 else {
+            guard isOwn || options.takesOver else { throw other(isGone) }
+            // The slot is written whenever a segment has been shipped: it is as old as the store is. That of a store
+            // which has not shipped here, or has lost it, says nothing.
+            guard !slot.hasShipped || place.segment <= slot.segment + 1 else {
                 throw other(
                     "the bucket has more than this store remembers to have shipped: the store was put back to an earlier state, or the "
                         + "file \(ShipSlot.path(besideStoreAt: scanner.directory, bucket: objects.description)) was")
@@ -397,7 +398,10 @@ struct EpochLead: Sendable {
             let common = log.segments.last { segment in
                 kept.contains(segment.number) && segment.isComplete && !segment.parts.isEmpty
             }
-            guard let common else { return }
+            guard let common else {
+                guard slot.hasShipped else { throw other(isGone + ", and nothing of before is left that could be") }
+                return
+            }
             let end = try await RestorePointFinder(log, objects).validByteCount(of: common.number)
             try await compare(common.number, end)
         case .compare(let number, let end):

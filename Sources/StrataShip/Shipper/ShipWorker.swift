@@ -134,11 +134,14 @@ actor ShipWorker {
         let (path, fileSystem, bucket) = (path, fileSystem, objects.description)
         let scanner = try await calls.run { () throws(StoreError) in try LogScanner(path, in: fileSystem) }
         objects.store = scanner.directory.string
-        var known = try await calls.run { () throws(StoreError) in
-            ShipSlot.sweep(besideStoreAt: scanner.directory, bucket: bucket, in: fileSystem)
-            return ShipSlot.read(besideStoreAt: scanner.directory, bucket: bucket, in: fileSystem)
+        let known = try await calls.run { () throws(StoreError) in
+            let (directory, uuid) = (scanner.directory, scanner.storeUUID)
+            ShipSlot.sweep(besideStoreAt: directory, bucket: bucket, in: fileSystem)
+            let found = try ShipSlot.read(besideStoreAt: directory, bucket: bucket, in: fileSystem)
+            return try ShipSlot.adoptEarlier(
+                found?.storeUUID == uuid ? found : nil, besideStoreAt: directory, storeUUID: uuid, bucket: bucket,
+                in: fileSystem)
         }
-        if known?.storeUUID != scanner.storeUUID { known = nil }
         if let known {
             line = known.line
             (slotHasShipped, hasShipped) = (known.hasShipped, known.hasShipped)
