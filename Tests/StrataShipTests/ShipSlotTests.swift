@@ -179,8 +179,8 @@ import Testing
 
     // MARK: What cannot be read
 
-    /// A slot that could not be read counted as none: compaction took what was not shipped, and the shipper wrote another
-    /// in its place, with which the store was a copy.
+    /// A slot that could not be read counted as none: compaction took what was not shipped, and the shipper wrote
+    /// another in its place, with which the store was a copy.
     @Test func oneThatCannotBeReadIsLeftAsItIs() async throws {
         for call in [SimulatedFileSystem.Call.open, .read, .list] {
             let machine = try ShipMachine(seed: 101)

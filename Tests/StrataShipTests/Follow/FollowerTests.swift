@@ -192,8 +192,8 @@ import Testing
         try machine.close()
     }
 
-    /// A follower far behind listed the newest checkpoint as soon as it had come to the end of any segment: whoever opened
-    /// the store then found it damaged.
+    /// A follower far behind listed the newest checkpoint as soon as it had come to the end of any segment: whoever
+    /// opened the store then found it damaged.
     @Test func aFollowerThatLagsOpensWhatItHas() async throws {
         let machine = try ShipMachine(seed: 39)
         let objects = SimulatedObjectStore()
