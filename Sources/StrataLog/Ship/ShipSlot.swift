@@ -190,8 +190,8 @@ package struct ShipSlot: Sendable, Hashable {
 
     // MARK: Of versions before
 
-    /// Where versions before had the slot of the only bucket that a store could have, without the line that says whether
-    /// it was shipped: it had been if a bucket was named.
+    /// Where versions before had the slot of the only bucket that a store could have, without the line that says
+    /// whether it was shipped: it had been if a bucket was named.
     private static func earlierPath(besideStoreAt directory: FilePath) -> FilePath {
         let (parent, prefix) = place(besideStoreAt: directory)
         return parent.appending(String(prefix.dropLast()))

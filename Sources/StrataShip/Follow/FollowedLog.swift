@@ -233,8 +233,8 @@ final class FollowedLog: Sendable {
         let list = try await asking { () async throws(ObjectStoreError) in
             try await objects.list(prefix: prefix, after: last, limit: 1000)
         }
-        // Whoever opens the store reads on behind the newest one: that has to be of what is known. The others are listed
-        // again behind the next segment.
+        // Whoever opens the store reads on behind the newest one: that has to be of what is known. The others are
+        // listed again behind the next segment.
         var reached: [ObjectInfo] = []
         for info in list.objects {
             guard let end = try await objects.end(ofCheckpoint: info.key) else { continue }
