@@ -109,8 +109,8 @@ package struct ShipSlot: Sendable, Hashable {
         return slot?.bucket == name(ofBucket: bucket) ? slot : nil
     }
 
-    /// The slots of a store for all of its buckets, and that of a version before which no shipper has renamed so far. What
-    /// is damaged is none: compaction must not wait for ever. Its shipper says what is wrong with it.
+    /// The slots of a store for all of its buckets, and that of a version before which no shipper has renamed so far.
+    /// What is damaged is none: compaction must not wait for ever. Its shipper says what is wrong with it.
     ///
     /// - Throws: `.io`: there may be others.
     package static func all(
