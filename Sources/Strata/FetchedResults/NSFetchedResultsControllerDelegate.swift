@@ -46,7 +46,7 @@ public protocol NSFetchedResultsControllerDelegate: NSObjectProtocol {
         didChange sectionInfo: any NSFetchedResultsSectionInfo, atSectionIndex sectionIndex: Int,
         for type: NSFetchedResultsChangeType)
 
-    /// Changes follow. The controller's contents are already those after them.
+    /// Changes follow. The controller's contents are still those before them.
     func controllerWillChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>)
 
     /// All changes of the round have been reported.
