@@ -68,7 +68,7 @@ import Testing
             "strata_history_consumer_lag{", "strata_store_size{", "strata_ship_lag ", "strata_ship_epoch 1\n",
             "strata_disk_free{", "strata_ship_requests_total{", "strata_cache_misses_total{", "strata_checkpoint_age{",
         ]
-        for _ in 0..<1_000 {
+        for _ in 0..<60_000 {
             let text = metrics.text()
             if gauges.allSatisfy({ text.contains($0) }) { break }
             try await Task.sleep(for: .milliseconds(10))

@@ -164,7 +164,7 @@ extension NSManagedObjectContext {
         pipeline.refreshBases = [:]
         retained = []
         heldResults.release()
-        readErrors = [:]
+        readTrouble.errors = [:]
         adoptPermanentIDs()
         recordMerged()
         generation?.moveOn()
@@ -201,7 +201,7 @@ extension NSManagedObjectContext {
             return
         }
         // What has been read as empty may be part of the changes.
-        if pipeline.changed.isEmpty { readErrors[object.objectID] = nil }
+        if pipeline.changed.isEmpty { readTrouble.errors[object.objectID] = nil }
         if generation == nil, let handle = registry.handle(object.storeIndex) {
             // A store that cannot be read says so when the object is.
             try? handle.catchUp()

@@ -5,12 +5,6 @@ import StrataLog
 // as empty, the store says so (see ``StoreHandle/recordDamage(_:object:value:)``), and as the program may have copied
 // what it read, or concluded something from it, the context is not saved until that is given up.
 extension NSManagedObjectContext {
-    /// What could not be read since the context was made.
-    struct ReadFailures {
-        var count = 0
-        var last: (any Error)?
-    }
-
     // MARK: Taking note
 
     /// Remembers that an object could not be read, and why. It reads as empty.
@@ -37,14 +31,13 @@ extension NSManagedObjectContext {
 
     /// Something of an object could not be read.
     final func recordUnread(_ objectID: NSManagedObjectID, _ error: any Error) {
-        readErrors[objectID] = error
+        readTrouble.errors[objectID] = error
         recordReadFailure(error)
     }
 
     /// Something of no object could not be read: what runs at the moment throws the error.
     final func recordReadFailure(_ error: any Error) {
-        readFailures.count += 1
-        readFailures.last = error
+        readTrouble.record(error)
     }
 
     // MARK: Telling
@@ -54,12 +47,12 @@ extension NSManagedObjectContext {
     /// - Throws: why it cannot be read. An object that was a fault stays one: as the program hears of it, the context
     ///   may be saved.
     final func realizeOrThrow(_ object: NSManagedObject) throws {
-        let isFirst = object.isFault && (readErrors.isEmpty || readErrors[object.objectID] == nil)
+        let isFirst = object.isFault && (readTrouble.errors.isEmpty || readTrouble.errors[object.objectID] == nil)
         if object.isFault { object.realize() }
-        guard object.flags.contains(.unreadable), let error = readErrors[object.objectID] else { return }
+        guard object.flags.contains(.unreadable), let error = readTrouble.errors[object.objectID] else { return }
         if isFirst, !object.flags.contains(.listed) {
             object.flags.subtract([.realized, .unreadable])
-            readErrors[object.objectID] = nil
+            readTrouble.errors[object.objectID] = nil
         }
         throw error
     }
@@ -68,9 +61,9 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: why one of them could not be read.
     package final func throwingReadFailures<R>(_ body: () throws -> R) throws -> R {
-        let before = readFailures.count
+        let before = readTrouble.count
         let result = try body()
-        if readFailures.count != before, let error = readFailures.last { throw error }
+        if readTrouble.count != before, let error = readTrouble.last { throw error }
         return result
     }
 
@@ -78,23 +71,23 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: `CocoaError` 134030 with what could not be read first as its underlying error.
     final func refuseUnread() throws {
-        guard let (first, error) = readErrors.first else { return }
-        let which = readErrors.count == 1 ? "\(first)" : "\(first) and \(readErrors.count - 1) others"
+        guard let (first, error) = readTrouble.errors.first else { return }
+        let which = readTrouble.errors.count == 1 ? "\(first)" : "\(first) and \(readTrouble.errors.count - 1) others"
         throw DescribedError(
             .persistentStoreSave,
             userInfo: [
                 NSLocalizedDescriptionKey:
                     "The context cannot be saved: it has read objects as empty that could not be read (\(which)): "
                     + "\((error as NSError).localizedDescription) After rollback() or reset() it can.",
-                NSUnderlyingErrorKey: error as NSError, StrataDamagedObjectIDsKey: Array(readErrors.keys),
+                NSUnderlyingErrorKey: error as NSError, StrataDamagedObjectIDsKey: Array(readTrouble.errors.keys),
             ])
     }
 
     /// Gives up what could not be read, with everything that the program may have made of it: the objects are faults
     /// again.
     final func forgetUnread() {
-        guard !readErrors.isEmpty else { return }
-        readErrors = [:]
+        guard !readTrouble.errors.isEmpty else { return }
+        readTrouble.errors = [:]
         for object in registry.all where object.flags.contains(.unreadable) {
             object.turnIntoFault(keepingChanges: false)
         }
@@ -112,11 +105,11 @@ extension NSManagedObjectContext {
     ///
     /// - Parameter needsObjects: whether any object may be asked, not only changed ones.
     final func refuseUnread(_ plan: FetchPlan, needsObjects: Bool) throws {
-        if readErrors.isEmpty { return }
-        if needsObjects, let error = readErrors.first?.value { throw error }
+        if readTrouble.errors.isEmpty { return }
+        if needsObjects, let error = readTrouble.errors.first?.value { throw error }
         guard plan.includesPendingChanges else { return }
         for object in pipeline.changed where object.flags.contains(.unreadable) && object.shape.isKind(of: plan.shape) {
-            if let error = readErrors[object.objectID] { throw error }
+            if let error = readTrouble.errors[object.objectID] { throw error }
         }
     }
 

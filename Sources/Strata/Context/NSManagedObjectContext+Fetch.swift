@@ -79,11 +79,13 @@ extension NSManagedObjectContext {
 
     private final func count<T>(of request: NSFetchRequest<T>) throws -> Int {
         guard EventHub.wants(.fetch) else { return try count(of: request, nil) }
-        let observation = FetchObservation(self, request.stored, isCount: true)
+        let observation = FetchObservation(self, request, isCount: true)
         return try observation.run {
             try count(of: request, observation)
-        } results: {
-            FetchOutcome(counted: $0)
+        } count: {
+            $0
+        } outcome: { _ in
+            .none
         }
     }
 
@@ -138,10 +140,12 @@ extension NSManagedObjectContext {
 
     final func results<T>(of request: NSFetchRequest<T>) throws -> [T] {
         guard EventHub.wants(.fetch) else { return try results(of: request, nil) }
-        let observation = FetchObservation(self, request.stored)
+        let observation = FetchObservation(self, request)
         return try observation.run {
             try results(of: request, observation)
-        } results: {
+        } count: {
+            $0.count
+        } outcome: {
             FetchOutcome($0)
         }
     }

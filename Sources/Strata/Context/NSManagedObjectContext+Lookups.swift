@@ -7,30 +7,25 @@ import Synchronization
 extension NSManagedObjectContext {
     /// The entity that objects of a class are inserted into, if there is exactly one. It lives as long as the process.
     final func entity(ofClass type: NSManagedObject.Type) -> Unmanaged<NSEntityDescription>? {
-        if lastClass == ObjectIdentifier(type) { return lastClassEntity }
+        if let last = lookups.entity, last.type == ObjectIdentifier(type) { return last.entity }
         guard let shape = modelShapes?.shape(ofClass: type) else { return nil }
-        lastClass = ObjectIdentifier(type)
-        lastClassEntity = .passUnretained(shape.entity)
-        return lastClassEntity
+        let entity = Unmanaged.passUnretained(shape.entity)
+        lookups.entity = (ObjectIdentifier(type), entity)
+        return entity
     }
 
     /// What an entity stands for in the context's model.
     ///
     /// - Precondition: the context's model has an entity of this name.
     final func shapeReference(of entity: NSEntityDescription) -> Unmanaged<EntityShape> {
-        if lastEntity == ObjectIdentifier(entity), let lastShape { return lastShape }
+        if let last = lookups.shape, last.entity == ObjectIdentifier(entity) { return last.shape }
         let shape = Unmanaged.passUnretained(EntityShape.search(entity, for: self))
-        lastEntity = ObjectIdentifier(entity)
-        lastShape = shape
+        lookups.shape = (ObjectIdentifier(entity), shape)
         return shape
     }
 
     /// The context has another coordinator, and with it another model and other stores.
-    final func forgetModel() {
-        lastStore = nil
-        (lastClass, lastClassEntity) = (nil, nil)
-        (lastEntity, lastShape) = (nil, nil)
-    }
+    final func forgetModel() { lookups = LookupMemory() }
 
     /// The index of the open store with this identity; nil when the coordinator has none.
     final func storeIndex(of identity: StoreIdentity) -> UInt16? {
@@ -39,8 +34,8 @@ extension NSManagedObjectContext {
         let generation = coordinatorReference.withBorrowed {
             $0.storesGeneration.load(ordering: .acquiring)
         }
-        if let lastStore, lastStore.identity == ObjectIdentifier(identity), lastStore.generation == generation {
-            return lastStore.index
+        if let last = lookups.store, last.identity == ObjectIdentifier(identity), last.generation == generation {
+            return last.index
         }
         return coordinator?.handle(leadingFrom: identity).map { recordStore($0, generation) }
     }
@@ -49,7 +44,7 @@ extension NSManagedObjectContext {
     @discardableResult
     final func recordStore(_ handle: StoreHandle, _ generation: Int) -> UInt16 {
         let index = registry.storeIndex(of: handle)
-        lastStore = (ObjectIdentifier(handle.identity), generation, index)
+        lookups.store = (ObjectIdentifier(handle.identity), generation, index)
         return index
     }
 }

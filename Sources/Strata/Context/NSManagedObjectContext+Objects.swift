@@ -224,16 +224,16 @@ extension NSManagedObjectContext {
     /// - Throws: why it cannot be read.
     final func realizeIfThere(_ object: NSManagedObject) throws -> Bool {
         guard object.isFault else { return true }
-        let outer = triedFault
-        triedFault = object
-        defer { triedFault = outer }
+        let outer = readTrouble.triedFault
+        readTrouble.triedFault = object
+        defer { readTrouble.triedFault = outer }
         try realizeOrThrow(object)
         return !object.isFault
     }
 
     /// The fault's row is gone.
     private func inaccessible(_ object: NSManagedObject, _ slot: Int) {
-        if object === triedFault { return }
+        if object === readTrouble.triedFault { return }
         let property = object.shape.property(atSlot: slot)
         guard shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: property) else {
             programmerError(

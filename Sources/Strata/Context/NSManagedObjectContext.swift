@@ -125,9 +125,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// What has changed, and the save of it.
     final let pipeline = SavePipeline()
     final var retained: [NSManagedObject] = []
-    /// Why objects read as empty. Such a context is not saved; see ``refuseUnread()``.
-    @exclusivity(unchecked) final var readErrors: [NSManagedObjectID: any Error] = [:]
-    final var readFailures = ReadFailures()
+    @exclusivity(unchecked) final var readTrouble = ReadTrouble()
     /// Finds the rows of faults.
     final let faults = FaultService()
     /// The results of the fetches of the block that runs.
@@ -140,22 +138,13 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     @exclusivity(unchecked) final var idCache = IDCache()
     /// What reading objects has cost so far.
     public final var faultStatistics: FaultStatistics { faults.statistics }
-    /// The fault that is fired to see whether its object is there.
-    final var triedFault: NSManagedObject?
     /// How many things run that requests in their middle do not end the event of: see ``undisturbed(_:)``.
     @exclusivity(unchecked) final var underWay = 0
     /// Of contexts that only write what follows from objects that are stored already.
     final var skipsValidation = false
     /// Whether nothing is posted: of a context that a request makes for itself, which no program knows.
     final var isSilent = false
-    /// The store that an ID was last looked up for. Identities are never freed.
-    @exclusivity(unchecked) final var lastStore: (identity: ObjectIdentifier, generation: Int, index: UInt16)?
-    /// The class that an object was last created of, and its entity. Entities in use are never freed.
-    @exclusivity(unchecked) final var lastClass: ObjectIdentifier?
-    @exclusivity(unchecked) final var lastClassEntity: Unmanaged<NSEntityDescription>?
-    /// The entity that an object was last created of, and the shape that it stands for here. Shapes are never freed.
-    @exclusivity(unchecked) final var lastEntity: ObjectIdentifier?
-    @exclusivity(unchecked) final var lastShape: Unmanaged<EntityShape>?
+    @exclusivity(unchecked) final var lookups = LookupMemory()
 
     /// Creates a context without coordinator.
     public init(concurrencyType: NSManagedObjectContextConcurrencyType) {

@@ -8,6 +8,8 @@ struct DebugLines {
 
     /// From this level on, a fetch comes with its whole plan.
     static let planLevel = 4
+    /// From this level on, with its first results.
+    static let resultsLevel = 3
     /// So many results are shown of a fetch.
     private static let resultsMaximum = 20
 
@@ -45,8 +47,8 @@ struct DebugLines {
         }
     }
 
-    private func lines(of fetch: FetchEvent) -> [String] {
-        var lines = [fetch.text(level >= 2)]
+    private func lines(of fetch: any FetchEvent) -> [String] {
+        var lines = [fetch.text(showsValues: level >= 2)]
         if let path = fetch.path {
             let index = fetch.index.map { " \($0)" } ?? ""
             let interpreted = fetch.rowsInterpreted > 0 ? ", \(fetch.rowsInterpreted) interpreted" : ""
@@ -55,7 +57,7 @@ struct DebugLines {
                     + "\(fetch.rowsScanned) rows tested\(interpreted)")
         }
         if level >= Self.planLevel { lines += fetch.explanation().split(separator: "\n").map { "details: \($0)" } }
-        if level >= 3 { lines += fetch.resultLines(Self.resultsMaximum).map { "details: \($0)" } }
+        if level >= Self.resultsLevel { lines += fetch.resultLines(Self.resultsMaximum).map { "details: \($0)" } }
         let name = fetch.isCount ? "count" : "fetch"
         return lines + end(fetch.work, "total \(name) execution", "for \(fetch.results) rows.")
     }

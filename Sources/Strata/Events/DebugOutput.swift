@@ -19,8 +19,9 @@ enum DebugOutput {
         }
         if settings.kinds.isEmpty { return false }
         // Only the whole plan has what is counted for it alone.
-        let isWhole = settings.level >= DebugLines.planLevel
-        let kinds = isWhole ? settings.kinds.union(.explanations) : settings.kinds
+        var kinds = settings.kinds
+        if settings.level >= DebugLines.planLevel { kinds.formUnion(.explanations) }
+        if settings.level >= DebugLines.resultsLevel { kinds.formUnion(.results) }
         _ = EventHub.add(
             EventListener(kinds: kinds) { event in
                 // In one piece: other threads print, too.

@@ -5,87 +5,93 @@ import StrataSupport
 /// A fetch or count that somebody wants to hear of: what it does is noted, and told when it is over.
 ///
 /// Belongs to the fetch, and so to one thread at a time.
-final class FetchObservation {
+final class FetchObservation: FetchEvent {
+    let entity: String
+    let isCount: Bool
     /// Filled in by the fetch.
     let report = ScanReport()
     /// The plan, once it is there.
     var plan: FetchPlan?
+    private(set) var duration = Duration.zero
+    private(set) var error: (any Error)?
+    private(set) var results = 0
     private let context: NSManagedObjectContext
-    private let settings: FetchSettings
-    private let isCount: Bool
+    /// Asked only by those who want it in words. A fetch in the background has a request that is its own.
+    private let request: any AnyFetchRequest
     private let began = ContinuousClock.now
+    private var outcome: FetchOutcome?
+    private lazy var knownStores = context.coordinator?.storePaths ?? []
 
-    init(_ context: NSManagedObjectContext, _ settings: FetchSettings, isCount: Bool = false) {
+    init<T>(_ context: NSManagedObjectContext, _ request: NSFetchRequest<T>, isCount: Bool = false) {
         self.context = context
-        self.settings = settings
+        self.request = request
+        self.isCount = isCount || request.stored.resultType.contains(.countResultType)
+        entity = request.stored.entityName ?? request.stored.entity?.name ?? "?"
         report.isEstimating = EventHub.wants(.explanations)
-        self.isCount = isCount || settings.resultType.contains(.countResultType)
     }
 
     /// Runs a fetch and tells of it.
     ///
-    /// - Parameter results: the results, for whoever asks, of what the fetch gives.
-    func run<T>(_ body: () throws -> T, results: (T) -> FetchOutcome) throws -> T {
+    /// - Parameters:
+    ///   - count: how many results what the fetch gives is.
+    ///   - outcome: the results, for whoever wants to show some.
+    func run<T>(_ body: () throws -> T, count: (T) -> Int, outcome: (T) -> FetchOutcome) throws -> T {
         do {
             let value = try body()
-            end(results(value), nil)
+            end(count(value), nil, showing: outcome(value))
             return value
         } catch {
-            end(.none, error)
+            end(0, error)
             throw error
         }
     }
 
-    /// - Parameter error: why it failed.
-    func end(_ results: FetchOutcome, _ error: (any Error)?) {
-        let duration = ContinuousClock.now - began
-        let statistics = report.statistics
-        let path = report.path ?? (error == nil ? unreportedPath : nil)
-        let work = StoreWork(stores: context.coordinator?.storePaths ?? [], duration: duration, error: error)
-        EventHub.tell(
-            .fetch(
-                FetchEvent(
-                    work: work, entity: settings.entityName ?? settings.entity?.name ?? "?", isCount: isCount,
-                    path: path?.rawValue, index: report.index, reusesPlan: plan?.isReused ?? false,
-                    rowsScanned: statistics.rowsTested + statistics.rowsInterpreted,
-                    rowsInterpreted: statistics.rowsInterpreted, results: results.count,
-                    text: { self.text(showsValues: $0) }, resultLines: { results.lines($0) },
-                    explanation: { self.explanation(path ?? .counters, results.count, duration) })))
+    /// - Parameters:
+    ///   - error: why it failed.
+    ///   - outcome: asked for if somebody wants to show results.
+    func end(_ results: Int, _ error: (any Error)?, showing outcome: @autoclosure () -> FetchOutcome = .none) {
+        duration = ContinuousClock.now - began
+        self.error = error
+        self.results = results
+        if EventHub.wants(.results) { self.outcome = outcome() }
+        EventHub.tell(.fetch(self))
     }
 
-    /// How the results were found of a fetch that no search has reported of.
-    private var unreportedPath: FetchExplanation.Path {
+    var stores: [String] { knownStores }
+    var path: String? { foundBy?.rawValue }
+    var index: String? { report.index }
+    var reusesPlan: Bool { plan?.isReused ?? false }
+    var rowsScanned: Int { report.statistics.rowsTested + report.statistics.rowsInterpreted }
+    var rowsInterpreted: Int { report.statistics.rowsInterpreted }
+
+    private var foundBy: FetchExplanation.Path? {
+        if let path = report.path { return path }
+        // No search has reported of it.
+        if error != nil { return nil }
         if plan == nil { return .customStore }
         return context.link == nil ? .counters : .parentContext
     }
 
-    private func text(showsValues: Bool) -> String {
-        RequestText(settings, isCount: isCount, showsValues: showsValues).text
+    func text(showsValues: Bool) -> String {
+        RequestText(request.settings, isCount: isCount, showsValues: showsValues).text
     }
 
-    private func explanation(_ path: FetchExplanation.Path, _ results: Int, _ duration: Duration) -> String {
-        FetchExplanation(path: path, report, plan, results: results, duration: duration).description
+    func resultLines(_ maximum: Int) -> [String] { outcome?.lines(maximum) ?? [] }
+
+    func explanation() -> String {
+        FetchExplanation(path: foundBy ?? .counters, report, plan, results: results, duration: duration).description
     }
 }
 
-/// How many results a fetch has, and which, for whoever asks.
+/// Some of a fetch's results, one a line, for whoever asks.
 struct FetchOutcome {
-    var count: Int
-    /// Some of the results, one a line.
-    var lines: (_ maximum: Int) -> [String]
+    let lines: (_ maximum: Int) -> [String]
 
-    static var none: FetchOutcome { FetchOutcome(counted: 0) }
-
-    init(count: Int, lines: @escaping (_ maximum: Int) -> [String]) {
-        self.count = count
-        self.lines = lines
-    }
-
-    /// The number that was counted.
-    init(counted: Int) { self.init(count: counted) { _ in [] } }
+    /// Of a fetch that failed, and of a count.
+    static var none: FetchOutcome { FetchOutcome([Never]()) }
 
     init<T>(_ results: [T]) {
-        self.init(count: results.count) { results.prefix($0).map(Self.line) }
+        lines = { results.prefix($0).map(Self.line) }
     }
 
     /// An object is named by its ID: its values are not read for this.

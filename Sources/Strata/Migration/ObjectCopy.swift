@@ -92,7 +92,9 @@ struct ObjectCopy {
                 copy.setToOne(relationship, to: target)
             }
         }
-        if original.flags.contains(.unreadable), let error = original.registry?.context?.readErrors[original.objectID] {
+        if original.flags.contains(.unreadable),
+            let error = original.registry?.context?.readTrouble.errors[original.objectID]
+        {
             throw error
         }
     }

@@ -27,7 +27,7 @@ public final class S3Connections: Sendable {
             // Signatures are made for one address.
             redirectConfiguration: .disallow,
             timeout: .init(
-                connect: Self.amount(connectTimeout), read: Self.amount(idleTimeout), write: Self.amount(idleTimeout)),
+                connect: TimeAmount(connectTimeout), read: TimeAmount(idleTimeout), write: TimeAmount(idleTimeout)),
             // An object's bytes are wanted as they are stored.
             decompression: .disabled)
         configuration.httpVersion = .http1Only
@@ -67,7 +67,7 @@ public final class S3Connections: Sendable {
             request.body = .bytes(ByteBuffer(bytes: exchange.body))
         }
         // The deadline is that of the answer's head; its body has one of its own.
-        let response = try await client.execute(request, deadline: .now() + Self.amount(exchange.timeout))
+        let response = try await client.execute(request, deadline: .now() + TimeAmount(exchange.timeout))
         // An answer to HEAD says how long another one would be. Its end is waited for all the same: who lets go of an
         // answer before its end closes the connection.
         let length =
@@ -136,10 +136,5 @@ public final class S3Connections: Sendable {
         default:
             return .unanswered("the connection broke: \(type(of: error))")
         }
-    }
-
-    private static func amount(_ duration: Duration) -> TimeAmount {
-        let parts = duration.components
-        return .nanoseconds(Int64(parts.seconds) * 1_000_000_000 + parts.attoseconds / 1_000_000_000)
     }
 }

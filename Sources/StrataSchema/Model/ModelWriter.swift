@@ -1,4 +1,5 @@
 import Foundation
+import StrataSupport
 
 /// Writes models and their parts; the layout is what the functions write, in their order.
 package struct ModelWriter {
@@ -262,6 +263,6 @@ extension ModelWriter {
         write(optional: template.propertyNamesToGroupBy)
         try write(optional: template.havingPredicate)
         write(optional: template.relationshipKeyPathsForPrefetching)
-        if let limit = template.timeLimit { write(signed: limit.nanosecondsClamped) }
+        if let limit = template.timeLimit { write(signed: limit.wholeNanoseconds) }
     }
 }

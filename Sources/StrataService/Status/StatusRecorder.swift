@@ -55,7 +55,7 @@ final class StatusRecorder: Sendable {
                 counters.rowsTested += fetch.rowsScanned
             } request: {
                 StoreStatus.Request(
-                    fetch.isCount ? "count" : "fetch", fetch.entity, fetch.work, text: fetch.text(false),
+                    fetch.isCount ? "count" : "fetch", fetch.entity, fetch.work, text: fetch.text(showsValues: false),
                     plan: fetch.planText, rowsTested: fetch.rowsScanned, rows: fetch.results)
             }
         // What goes to a parent context is no work of the store.

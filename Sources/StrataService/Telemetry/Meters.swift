@@ -14,20 +14,23 @@ final class Meters: Sendable {
     }
 
     /// What counts the requests of one kind on one entity, and is found with one look.
-    struct Requests {
+    private final class Requests: Sendable {
         let duration: Metrics.Timer
         let scanned: Counter
         /// Nil for counts.
         let returned: Recorder?
-    }
 
-    private struct RequestKey: Hashable {
-        var operation: String
-        var collection: String
+        init(duration: Metrics.Timer, scanned: Counter, returned: Recorder?) {
+            self.duration = duration
+            self.scanned = scanned
+            self.returned = returned
+        }
     }
 
     private struct Made {
-        var requests: [RequestKey: Requests] = [:]
+        /// By entity.
+        var fetches: [String: Requests] = [:]
+        var counts: [String: Requests] = [:]
         var counters: [Key: Counter] = [:]
         var timers: [Key: Metrics.Timer] = [:]
         var recorders: [Key: Recorder] = [:]
@@ -38,21 +41,30 @@ final class Meters: Sendable {
 
     init(_ factory: any MetricsFactory) { self.factory = factory }
 
-    /// Counts a fetch, or a count, that has not failed.
-    func record(_ fetch: FetchEvent, as operation: Operation) {
-        let key = RequestKey(operation: operation.name, collection: fetch.entity)
-        let requests = made.withLock { $0.requests[key] } ?? makeRequests(key, operation, isCount: fetch.isCount)
+    /// Counts a fetch, or a count.
+    func record(_ fetch: any FetchEvent) {
+        if fetch.error != nil {
+            counter("strata.rows.scanned", collection: fetch.entity).increment(by: Int64(fetch.rowsScanned))
+            duration(of: Operation(fetch))
+            return
+        }
+        let known = made.withLock { made in
+            fetch.isCount ? made.counts[fetch.entity] : made.fetches[fetch.entity]
+        }
+        let requests = known ?? makeRequests(fetch)
         requests.scanned.increment(by: Int64(fetch.rowsScanned))
-        requests.returned?.record(fetch.results)
-        requests.duration.record(duration: operation.work.duration)
+        requests.returned?.record(Int64(fetch.results))
+        requests.duration.recordNanoseconds(fetch.duration.wholeNanoseconds)
     }
 
-    private func makeRequests(_ key: RequestKey, _ operation: Operation, isCount: Bool) -> Requests {
+    private func makeRequests(_ fetch: any FetchEvent) -> Requests {
         let requests = Requests(
-            duration: timer(of: operation),
-            scanned: counter("strata.rows.scanned", collection: key.collection),
-            returned: isCount ? nil : recorder("db.client.response.returned_rows", collection: key.collection))
-        made.withLock { $0.requests[key] = requests }
+            duration: timer(of: Operation(fetch)),
+            scanned: counter("strata.rows.scanned", collection: fetch.entity),
+            returned: fetch.isCount ? nil : recorder("db.client.response.returned_rows", collection: fetch.entity))
+        made.withLock { made in
+            if fetch.isCount { made.counts[fetch.entity] = requests } else { made.fetches[fetch.entity] = requests }
+        }
         return requests
     }
 

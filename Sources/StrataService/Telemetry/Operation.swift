@@ -27,4 +27,6 @@ struct Operation {
         self.collection = collection
         self.work = work
     }
+
+    init(_ fetch: any FetchEvent) { self.init(fetch.isCount ? "count" : "fetch", fetch.entity, of: fetch.work) }
 }

@@ -25,6 +25,8 @@ final class TelemetryRecorder: Sendable {
 
     private var logger: Logger { options.logger ?? Logger.current }
 
+    private func isLogged(_ level: Logger.Level) -> Bool { logger.logLevel <= level }
+
     /// Nil where nobody traces. That is known from the instrument's type; to find a tracer among instruments takes
     /// casts, which cost more than all the rest.
     private var tracer: (any Tracer)? {
@@ -74,31 +76,32 @@ final class TelemetryRecorder: Sendable {
 
     // MARK: Requests
 
-    private func record(_ fetch: FetchEvent) {
-        let operation = Operation(fetch.isCount ? "count" : "fetch", fetch.entity, of: fetch.work)
-        if fetch.work.error == nil {
-            meters.record(fetch, as: operation)
-        } else {
-            meters.counter("strata.rows.scanned", collection: fetch.entity).increment(by: Int64(fetch.rowsScanned))
-            meters.duration(of: operation)
-        }
+    private func record(_ fetch: any FetchEvent) {
+        meters.record(fetch)
+        let isSlow = fetch.duration >= options.slowFetch
+        let tracer = tracer
+        // Most fetches are only counted: nothing is made for those.
+        guard isSlow || tracer != nil || isLogged(.trace) else { return }
+        let operation = Operation(fetch)
         finish(operation, level: .trace, isCounted: true) { attributes in
             attributes[Names.returnedRows] = fetch.results
             attributes[Names.rowsScanned] = fetch.rowsScanned
             if let plan = fetch.planText { attributes[Names.plan] = plan }
-            if self.options.showsText { attributes[Names.queryText] = fetch.text(self.options.showsValues) }
+            if self.options.showsText {
+                attributes[Names.queryText] = fetch.text(showsValues: self.options.showsValues)
+            }
         }
-        if fetch.work.duration >= options.slowFetch { recordSlow(fetch, operation) }
+        if isSlow { recordSlow(fetch, operation) }
     }
 
-    private func recordSlow(_ fetch: FetchEvent, _ operation: Operation) {
+    private func recordSlow(_ fetch: any FetchEvent, _ operation: Operation) {
         // By how rows were found, and so as many values as the entity has indexes, and a few.
         let plan = fetch.planText ?? "none"
         meters.counter("strata.fetch.slow", collection: fetch.entity, (Names.plan, plan)).increment()
         let logger = logger
         guard logger.logLevel <= .info else { return }
         // Requests that differ in their constants have one plan.
-        let text = fetch.text(false)
+        let text = fetch.text(showsValues: false)
         guard let suppressed = slowFetches.admit(text) else { return }
         var metadata = self.metadata(of: operation)
         metadata[Names.returnedRows] = "\(fetch.results)"
@@ -106,7 +109,7 @@ final class TelemetryRecorder: Sendable {
         if let plan = fetch.planText { metadata[Names.plan] = "\(plan)" }
         if suppressed > 0 { metadata["strata.suppressed"] = "\(suppressed)" }
         if options.showsText {
-            metadata[Names.queryText] = "\(options.showsValues ? fetch.text(true) : text)"
+            metadata[Names.queryText] = "\(options.showsValues ? fetch.text(showsValues: true) : text)"
         }
         logger.info("slow \(operation.summary)", metadata: metadata)
     }
@@ -157,9 +160,7 @@ final class TelemetryRecorder: Sendable {
             return made
         }
         if let tracer { record(operation, added(), in: tracer) }
-        guard isLogged else { return }
-        let logger = logger
-        guard logger.logLevel <= level else { return }
+        guard isLogged, self.isLogged(level) else { return }
         var metadata = self.metadata(of: operation)
         added().forEach { key, value in metadata[key] = "\(value.text)" }
         logger.log(

@@ -28,4 +28,6 @@ package struct EventKinds: OptionSet, Sendable {
     @inlinable package static var taskLocals: EventKinds { EventKinds(rawValue: 1 << 13) }
     /// No event: fetches come with all that ``FetchEvent/explanation`` says, some of which is counted for it alone.
     @inlinable package static var explanations: EventKinds { EventKinds(rawValue: 1 << 14) }
+    /// No event: fetches come with their results, so that some can be named.
+    @inlinable package static var results: EventKinds { EventKinds(rawValue: 1 << 16) }
 }

@@ -2,7 +2,7 @@
 ///
 /// Not Sendable: what is expensive to say is asked for while the event is told, and not later.
 package enum StrataEvent {
-    case fetch(FetchEvent)
+    case fetch(any FetchEvent)
     case save(SaveEvent)
     case batch(BatchEvent)
     case conflict(ConflictEvent)
@@ -41,7 +41,7 @@ extension StrataEvent {
     /// The paths of the stores that it is about.
     package var stores: [String] {
         switch self {
-        case .fetch(let event): event.work.stores
+        case .fetch(let event): event.stores
         case .save(let event): event.work.stores
         case .batch(let event): event.work.stores
         case .conflict(let event): [event.store]
@@ -76,46 +76,39 @@ package struct StoreWork {
 }
 
 /// A fetch or a count.
-package struct FetchEvent {
-    package var work: StoreWork
-    package var entity: String
-    package var isCount: Bool
+///
+/// A reference to what has been noted of the fetch: this event is told most often, and most who hear of it ask for
+/// little of what it knows. Belongs to the fetch's thread.
+package protocol FetchEvent: AnyObject {
+    var entity: String { get }
+    var isCount: Bool { get }
+    /// The paths of the stores that were asked.
+    var stores: [String] { get }
+    var duration: Duration { get }
+    /// Why it failed; nil when it did not.
+    var error: (any Error)? { get }
     /// How the rows were found, in the words of `FetchExplanation.Path`; nil when it failed before.
-    package var path: String?
+    var path: String? { get }
     /// The index that was used, as "Entity.index".
-    package var index: String?
-    package var reusesPlan: Bool
+    var index: String? { get }
+    var reusesPlan: Bool { get }
     /// Rows that a compiled predicate or the interpreter was asked about.
-    package var rowsScanned: Int
+    var rowsScanned: Int { get }
     /// Of these, those that were interpreted one by one.
-    package var rowsInterpreted: Int
+    var rowsInterpreted: Int { get }
     /// Results; of a count, what was counted.
-    package var results: Int
-    /// The request in words, with `?` in the place of every constant, or with the user's values.
-    package var text: (_ showsValues: Bool) -> String
-    /// Some of the results, one a line, by ID.
-    package var resultLines: (_ maximum: Int) -> [String]
-    /// All that is known of how the rows were found, in lines.
-    package var explanation: () -> String
+    var results: Int { get }
 
-    package init(
-        work: StoreWork, entity: String, isCount: Bool, path: String?, index: String?, reusesPlan: Bool,
-        rowsScanned: Int, rowsInterpreted: Int, results: Int, text: @escaping (_ showsValues: Bool) -> String,
-        resultLines: @escaping (_ maximum: Int) -> [String], explanation: @escaping () -> String
-    ) {
-        self.work = work
-        self.entity = entity
-        self.isCount = isCount
-        self.path = path
-        self.index = index
-        self.reusesPlan = reusesPlan
-        self.rowsScanned = rowsScanned
-        self.rowsInterpreted = rowsInterpreted
-        self.results = results
-        self.text = text
-        self.resultLines = resultLines
-        self.explanation = explanation
-    }
+    /// The request in words, with `?` in the place of every constant, or with the user's values.
+    func text(showsValues: Bool) -> String
+    /// Some of the results, one a line, by ID. None unless somebody listens for ``EventKinds/results``.
+    func resultLines(_ maximum: Int) -> [String]
+    /// All that is known of how the rows were found, in lines.
+    func explanation() -> String
+}
+
+extension FetchEvent {
+    package var work: StoreWork { StoreWork(stores: stores, duration: duration, error: error) }
 }
 
 /// A context's save. One that has nothing to write is none.

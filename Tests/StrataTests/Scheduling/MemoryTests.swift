@@ -17,9 +17,9 @@ import Testing
         static var residentBytes: Int { numbers("statm")[1] * sysconf(Int32(_SC_PAGESIZE)) }
         static var threadCount: Int { numbers("status", "Threads:")[0] }
 
-        /// Looks until something is so, for half a minute at most.
+        /// Looks until something is so, for ten minutes at most.
         static func waitUntil(_ condition: () -> Bool) -> Bool {
-            for _ in 0..<300 {
+            for _ in 0..<6_000 {
                 if condition() { return true }
                 usleep(100_000)
             }

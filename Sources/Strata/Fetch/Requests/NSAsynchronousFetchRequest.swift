@@ -91,7 +91,7 @@ extension NSAsynchronousFetchRequest: ContextExecutable {
         // The task that starts the fetch does not wait for it: it may end, or be cancelled, before.
         let limit = RequestControl.shortest(timeLimit, request.timeLimit)
         let control = RequestControl(timeLimit: limit, progress: progress)
-        try BackgroundFetch(plan, request.stored, context, progress, control).start { outcome in
+        try BackgroundFetch(plan, request, context, progress, control).start { outcome in
             result.finish(Result { try outcome.get().typed(plan) })
             self.completion?(result)
         }

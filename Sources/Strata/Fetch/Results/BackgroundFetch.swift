@@ -16,12 +16,14 @@ final class BackgroundFetch: @unchecked Sendable {
     private let scope: EventListener.Scope?
 
     /// To be called on the context's queue.
-    init(
-        _ plan: FetchPlan, _ settings: FetchSettings, _ context: NSManagedObjectContext, _ progress: Progress,
+    ///
+    /// - Parameter request: a copy that nobody changes.
+    init<T>(
+        _ plan: FetchPlan, _ request: NSFetchRequest<T>, _ context: NSManagedObjectContext, _ progress: Progress,
         _ control: RequestControl
     ) throws {
         try context.refuseLate()
-        observation = EventHub.wants(.fetch) ? FetchObservation(context, settings) : nil
+        observation = EventHub.wants(.fetch) ? FetchObservation(context, request) : nil
         observation?.plan = plan
         scope = EventHub.wants(.taskLocals) ? EventHub.capture() : nil
         self.plan = plan
@@ -97,9 +99,9 @@ final class BackgroundFetch: @unchecked Sendable {
 extension FetchObservation {
     fileprivate func end(_ outcome: Result<FetchResults, any Error>) {
         switch outcome {
-        case .success(.counts(let counts)): end(FetchOutcome(counted: counts.first?.intValue ?? 0), nil)
-        case .success(let results): end(FetchOutcome(results.any), nil)
-        case .failure(let error): end(.none, error)
+        case .success(.counts(let counts)): end(counts.first?.intValue ?? 0, nil)
+        case .success(let results): end(results.count, nil, showing: FetchOutcome(results.any))
+        case .failure(let error): end(0, error)
         }
     }
 }

@@ -56,6 +56,8 @@ extension FetchExecutor {
             }
         }
         guard let columns = try scan.columnScan(reading: sorts.map(\.expression)) else { return nil }
+        // Who wants all rows has each part sorted where it is read; to select them would leave that to one processor.
+        let limit = limit < scan.entities.rowCount(in: store.snapshot) ? limit : Int.max
         var rows = SortedRows(sorts, limit: limit, control)
         do {
             var bound: UInt64?
