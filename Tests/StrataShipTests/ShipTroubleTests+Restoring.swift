@@ -144,6 +144,43 @@ extension ShipTroubleTests {
         try machine.close()
     }
 
+    /// An epoch that began in the middle of a segment hid that the one before had lost its last piece: whoever started
+    /// shipped on behind what nobody could restore.
+    @Test(arguments: [false, true]) func theLastPieceBeforeAnEpochIsMissed(hasGoneOn: Bool) async throws {
+        let machine = try ShipMachine(seed: 49)
+        let objects = SimulatedObjectStore()
+        let first = machine.shipper(objects)
+        for _ in 0..<4 {
+            try machine.save(1, textBytes: 100)
+            try await first.shipOnce()
+        }
+        let second = machine.shipper(objects)
+        try await second.shipOnce()
+        let log = try #require(try await ShippedLog.read(ShipBucket(objects, TestCipher.used)))
+        let last = try #require(log.segments.last?.parts.last?.key)
+        #expect(log.head.begun.last?.start.position == log.end.position && log.end.position.offset > 0)
+        if hasGoneOn {
+            try machine.save(1, textBytes: 100)
+            try await second.shipOnce()
+        }
+        objects.tamper(last) { $0 = nil }
+        let names = objects.contents.keys
+        for takesOver in [false, true] {
+            let shipper = machine.shipper(objects) { $0.takesOver = takesOver }
+            do {
+                try await shipper.shipOnce()
+                Issue.record("a shipper went on behind a piece that is gone")
+            } catch {
+                #expect(error.code == .missing && error.key == last, "\(error)")
+            }
+            #expect(await Self.code { _ = try await ShipRestore.restore(objects, takesOver: takesOver) } == .missing)
+        }
+        #expect(await Self.code { _ = try await Following(objects, disk: try Following.disk()) } == .missing)
+        #expect(objects.contents.keys.filter { !$0.hasPrefix("probe/") } == names)
+        #expect(try await ShipRestore.digest(objects, .transaction(3)) == machine.digests[3])
+        try machine.close()
+    }
+
     /// A shipper that ends says how far it has come. Whoever takes over in the past has less, and may.
     @Test func whatTheHeadSaysEndsWithItsEpoch() async throws {
         let (machine, objects) = try await Self.shipped(9)

@@ -45,8 +45,9 @@ package struct ShippedLog: Sendable {
     package private(set) var last: ObjectHeader?
     /// The epoch whose owner has put a fence under the name of the next piece.
     package private(set) var fence: UInt32?
-    /// The piece at ``end``, if it is gone: it was shipped, because the bucket names it or one behind it in its
-    /// segment, or the head says that the log had come further. The log goes on there, and nobody knows how far.
+    /// A piece that was shipped, is gone, and has to be there before anybody goes on with the log. Either it lies at
+    /// ``end``: the bucket names it or one behind it in its segment, or the head says that the log had come further,
+    /// and nobody knows how far. Or it lies before ``end`` in the same segment, which cannot be read then.
     package private(set) var gone: String?
     /// Checkpoints that lie on this log, by number, ascending, their epochs, and their objects' sizes.
     package private(set) var checkpoints: [(number: UInt32, epoch: UInt32, byteCount: Int64)] = []
@@ -164,6 +165,7 @@ package struct ShippedLog: Sendable {
             try await log.walk(epoch.number, from: start, to: limit, names, objects)
         }
         log.compareWithReached()
+        log.findHole()
         try await log.findCheckpoints(objects)
         return log
     }
@@ -352,6 +354,25 @@ package struct ShippedLog: Sendable {
         if let last = segments.last, last.number == next.segment { segments[segments.count - 1].isComplete = false }
     }
 
+    /// Finds out whether the segment that the log goes on in has lost a piece. An epoch that begins in the middle of
+    /// the segment says nothing of the pieces of the one before.
+    private mutating func findHole() {
+        guard gone == nil, end.offset > 0 else { return }
+        var hole = 0
+        for part in segment(end.segment)?.parts ?? [] {
+            guard part.range.lowerBound == hole else { break }
+            hole = part.range.upperBound
+        }
+        guard hole < end.offset else { return }
+        let position = LogPosition(segment: end.segment, offset: hole)
+        let owner = head.begun.last { $0.start.position <= position }?.epoch.number
+        gone = ShipKey.piece(owner ?? epoch, position.segment, position.offset)
+        // What lies behind it is of no use, and what lies before it is.
+        guard let index = segments.lastIndex(where: { $0.number == position.segment }) else { return }
+        segments[index].parts.removeAll { $0.range.lowerBound >= hole }
+        segments[index].isComplete = false
+    }
+
     /// A segment that is entered, or gone on in.
     private mutating func begin(_ position: LogPosition) {
         if let last = segments.last, last.number == position.segment {
@@ -479,11 +500,12 @@ package struct ShippedLog: Sendable {
     /// - Throws: `.missing`
     package func requireEnd() throws(ShipError) {
         guard let gone else { return }
+        let last = gone == ShipKey.piece(epoch, end.segment, end.offset) ? ", up to transaction \(end.sequence)" : ""
         throw ShipError(
             .missing,
             "a piece of the log is gone that was shipped: somebody, or a rule of the bucket, has removed it. "
-                + "The log ends behind it, and cannot be followed. Earlier states can be restored, up to transaction "
-                + "\(end.sequence); to go on shipping, use another prefix", key: gone)
+                + "The log ends behind it, and cannot be followed. Earlier states can be restored\(last); to go on "
+                + "shipping, use another prefix", key: gone)
     }
 
     /// Whether a position that an epoch has written is of the history that counts.
