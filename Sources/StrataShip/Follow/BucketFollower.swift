@@ -43,11 +43,7 @@ public final class BucketFollower: Sendable {
         let bucket = ShipBucket(objects, options.cipher)
         let log: FollowedLog
         do throws(ShipError) {
-            guard var found = try await ShippedLog.read(bucket) else { throw EpochLead.noLog(bucket) }
-            try found.requireEnd()
-            try await found.removeDiscardedCheckpoints(bucket)
-            try await found.removeUnreachedCheckpoints(bucket)
-            let catalog = FollowCatalog(found, holes: try await FollowedLog.holes(found, bucket))
+            guard let catalog = try await FollowedLog.catalog(bucket) else { throw EpochLead.noLog(bucket) }
             if cached == nil || cached?.storeUUID != catalog.storeUUID { chunks.clear() }
             log = FollowedLog(bucket, chunks, catalog, options, isContacted: true)
         } catch {

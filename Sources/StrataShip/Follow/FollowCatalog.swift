@@ -27,6 +27,8 @@ struct FollowCatalog: Sendable, Codable, Hashable {
         var number: UInt32
         var epoch: UInt32
         var byteCount: Int
+        /// The segment in which it ends; nil if that is not known.
+        var segment: UInt32?
         var key: String { ShipKey.checkpoint(epoch, number) }
     }
 
@@ -37,6 +39,8 @@ struct FollowCatalog: Sendable, Codable, Hashable {
     /// Those that were among them and are open. Snapshots of before go on reading them, as long as their objects are
     /// there.
     var retired: [Segment] = []
+    /// The segments that the log does not need any more, although states of before do.
+    private(set) var holes: [ClosedRange<UInt32>]
     var checkpoints: [Checkpoint]
     /// The next piece's name.
     var epoch: UInt32
@@ -46,14 +50,14 @@ struct FollowCatalog: Sendable, Codable, Hashable {
     var sequence: UInt64
     var time: Int64
 
-    /// - Parameter holes: The segments that the log does not need any more, although states of before do.
-    init(_ log: ShippedLog, holes: [ClosedRange<UInt32>] = []) {
+    /// - Parameters:
+    ///   - holes: The segments that the log does not need any more.
+    ///   - newestEnd: Where the newest checkpoint ends, if that is known.
+    init(_ log: ShippedLog, holes: [ClosedRange<UInt32>] = [], newestEnd: LogPosition? = nil) {
         storeHigh = log.head.storeUUID.high
         storeLow = log.head.storeUUID.low
-        let needed = log.segments.filter { segment in
-            segment.isComplete && !segment.parts.isEmpty && !holes.contains { $0.contains(segment.number) }
-        }
-        segments = needed.map { segment in
+        self.holes = holes
+        segments = log.segments.filter { $0.isComplete && !$0.parts.isEmpty }.map { segment in
             Segment(
                 number: segment.number,
                 parts: segment.parts.map { part in
@@ -65,7 +69,11 @@ struct FollowCatalog: Sendable, Codable, Hashable {
         checkpoints = log.checkpoints.compactMap { found in
             let size = Int(found.byteCount)
             let byteCount = FrameReader.byteCount(ofObject: size, isEncrypted: log.head.isEncrypted) ?? 0
-            return byteCount > 0 ? Checkpoint(number: found.number, epoch: found.epoch, byteCount: byteCount) : nil
+            guard byteCount > 0 else { return nil }
+            let isNewest = log.checkpoints.last.map { $0.number == found.number && $0.epoch == found.epoch } ?? false
+            return Checkpoint(
+                number: found.number, epoch: found.epoch, byteCount: byteCount,
+                segment: isNewest ? newestEnd?.segment : nil)
         }
         // Numbers of checkpoints go on from one epoch to the next. Of two with one number, the later counts.
         var newest: [UInt32: Checkpoint] = [:]
@@ -76,6 +84,7 @@ struct FollowCatalog: Sendable, Codable, Hashable {
         nextOffset = log.next.offset
         sequence = log.end.sequence
         time = log.end.time
+        letGo { _ in false }
     }
 
     private static func epoch(of key: String) -> UInt32 {
@@ -110,11 +119,29 @@ struct FollowCatalog: Sendable, Codable, Hashable {
         retired = (before.retired + before.segments).filter { !known.contains($0.number) && isOpen($0.number) }
     }
 
-    /// Lets go of the segments that the log does not need any more, but for those that are open.
+    /// Takes in which segments the log does not need any more.
     mutating func retire(_ holes: [ClosedRange<UInt32>], _ isOpen: (UInt32) -> Bool) {
-        let before = self
-        segments.removeAll { segment in holes.contains { $0.contains(segment.number) } }
+        self.holes = holes
+        letGo(isOpen)
+    }
+
+    /// Lets go of the segments that the log does not need any more, but for those that are open, and those that an
+    /// opening needs: it begins with the newest checkpoint and reads all segments from there on, retired or not.
+    private mutating func letGo(_ isOpen: (UInt32) -> Bool) {
+        guard !holes.isEmpty else { return }
+        let (before, first) = (self, firstReplayed)
+        segments.removeAll { segment in
+            holes.contains { $0.contains(segment.number) } && first.map { segment.number < $0 } ?? true
+        }
         retain(before, isOpen)
+    }
+
+    /// The segment that the newest checkpoint ends in; nil without one that the log can be read on from.
+    private var firstReplayed: UInt32? {
+        guard let first = checkpoints.last?.segment, let last = segments.last?.number, first <= last,
+            segments.count(where: { $0.number >= first }) == Int(last - first) + 1
+        else { return nil }
+        return first
     }
 
     /// The last segment but one, if it lies in several pieces of the epoch that is being written: by now the bucket has
@@ -134,16 +161,20 @@ struct FollowCatalog: Sendable, Codable, Hashable {
         ]
     }
 
-    /// Takes in that the bucket has further checkpoints, of the epoch that is being written.
-    mutating func add(_ found: [ObjectInfo], isEncrypted: Bool) {
-        for info in found {
+    /// Takes in that the bucket has further checkpoints, of the epoch that is being written, and where they end.
+    mutating func add(
+        _ found: [(info: ObjectInfo, end: LogPosition)], isEncrypted: Bool, _ isOpen: (UInt32) -> Bool
+    ) {
+        for (info, end) in found {
             guard case .checkpoint(let epoch, let number) = ShipKey.parse(info.key), epoch == self.epoch,
                 let byteCount = FrameReader.byteCount(ofObject: Int(info.size), isEncrypted: isEncrypted), byteCount > 0
             else { continue }
             checkpoints.removeAll { $0.number == number }
-            checkpoints.append(Checkpoint(number: number, epoch: epoch, byteCount: byteCount))
+            checkpoints.append(
+                Checkpoint(number: number, epoch: epoch, byteCount: byteCount, segment: end.segment))
         }
         checkpoints.sort { $0.number < $1.number }
+        letGo(isOpen)
     }
 
     func checkpoint(_ number: UInt32) -> Checkpoint? { checkpoints.last { $0.number == number } }

@@ -216,8 +216,21 @@ final class FollowedLog: Sendable {
         }
     }
 
+    /// Reads what a bucket has; nil where there is no log.
+    static func catalog(_ objects: ShipBucket) async throws(ShipError) -> FollowCatalog? {
+        guard var log = try await ShippedLog.read(objects) else { return nil }
+        try log.requireEnd()
+        try await log.removeDiscardedCheckpoints(objects)
+        try await log.removeUnreachedCheckpoints(objects)
+        var end: LogPosition?
+        if let newest = log.checkpoints.last {
+            end = try await objects.end(ofCheckpoint: ShipKey.checkpoint(newest.epoch, newest.number))
+        }
+        return FollowCatalog(log, holes: try await holes(log, objects), newestEnd: end)
+    }
+
     /// The segments that a log does not need any more: what the beginning of its last one says.
-    static func holes(_ log: ShippedLog, _ objects: ShipBucket) async throws(ShipError) -> [ClosedRange<UInt32>] {
+    private static func holes(_ log: ShippedLog, _ objects: ShipBucket) async throws(ShipError) -> [ClosedRange<UInt32>] {
         guard let last = log.segments.last(where: { $0.isComplete && !$0.parts.isEmpty }) else { return [] }
         let records = try await RestorePointFinder.firstRecords(last, log.head.storeUUID, objects)
         guard case .all(let holes)? = records.first?.holes else { return [] }
@@ -235,11 +248,11 @@ final class FollowedLog: Sendable {
         }
         // Whoever opens the store reads on behind the newest one: that has to be of what is known. The others are
         // listed again behind the next segment.
-        var reached: [ObjectInfo] = []
+        var reached: [(info: ObjectInfo, end: LogPosition)] = []
         for info in list.objects {
             guard let end = try await objects.end(ofCheckpoint: info.key) else { continue }
             guard let known = before.end, end <= known else { break }
-            reached.append(info)
+            reached.append((info, end))
         }
         var whole: (segment: FollowCatalog.Segment, key: String, byteCount: Int)?
         if let segment = before.replaceable {
@@ -254,7 +267,8 @@ final class FollowedLog: Sendable {
         state.withLock { state in
             // Otherwise all has been read anew meanwhile.
             guard state.catalog.epoch == before.epoch else { return }
-            state.catalog.add(reached, isEncrypted: objects.isEncrypted)
+            let open = state.open
+            state.catalog.add(reached, isEncrypted: objects.isEncrypted) { open[$0] != nil }
             if let whole { state.catalog.replace(whole.segment, key: whole.key, byteCount: whole.byteCount) }
         }
     }
@@ -280,13 +294,9 @@ final class FollowedLog: Sendable {
 
     /// Reads the bucket's names anew.
     func reload() async throws(ShipError) {
-        guard var log = try await ShippedLog.read(objects) else {
+        guard let found = try await Self.catalog(objects) else {
             throw ShipError(.missing, "the log is not in \(objects.description) any more", key: ShipKey.head)
         }
-        try log.requireEnd()
-        try await log.removeDiscardedCheckpoints(objects)
-        try await log.removeUnreachedCheckpoints(objects)
-        let found = FollowCatalog(log, holes: try await Self.holes(log, objects))
         guard found.storeUUID == catalog.storeUUID else {
             throw ShipError(.damaged, "another store is shipped to \(objects.description) now", key: ShipKey.head)
         }
