@@ -41,7 +41,10 @@ struct FollowCatalog: Sendable, Codable, Hashable {
     var retired: [Segment] = []
     /// The segments that the log does not need any more, although states of before do.
     private(set) var holes: [ClosedRange<UInt32>]
-    var checkpoints: [Checkpoint]
+    /// The newest, ascending.
+    private(set) var checkpoints: [Checkpoint]
+    /// So many checkpoints are kept: where the newest is damaged, the one before will do.
+    private static let checkpointMaximum = 2
     /// The next piece's name.
     var epoch: UInt32
     var nextSegment: UInt32
@@ -78,7 +81,7 @@ struct FollowCatalog: Sendable, Codable, Hashable {
         // Numbers of checkpoints go on from one epoch to the next. Of two with one number, the later counts.
         var newest: [UInt32: Checkpoint] = [:]
         for checkpoint in checkpoints { newest[checkpoint.number] = checkpoint }
-        checkpoints = newest.values.sorted { $0.number < $1.number }
+        checkpoints = newest.values.sorted { $0.number < $1.number }.suffix(Self.checkpointMaximum)
         epoch = log.epoch
         nextSegment = log.next.segment
         nextOffset = log.next.offset
@@ -144,13 +147,12 @@ struct FollowCatalog: Sendable, Codable, Hashable {
         return first
     }
 
-    /// The last segment but one, if it lies in several pieces of the epoch that is being written: by now the bucket has
-    /// it whole, probably.
-    var replaceable: Segment? {
-        guard segments.count >= 2, case let segment = segments[segments.count - 2], segment.parts.count >= 2,
-            segment.parts.allSatisfy({ $0.epoch == epoch })
-        else { return nil }
-        return segment
+    /// The segments, but for the last, that lie in several pieces of the epoch that is being written: the bucket has
+    /// them whole by now, or will have.
+    var replaceable: [Segment] {
+        segments.dropLast().filter { segment in
+            segment.parts.count >= 2 && segment.parts.allSatisfy { $0.epoch == epoch }
+        }
     }
 
     /// Takes in that the bucket has a segment whole.
@@ -174,6 +176,7 @@ struct FollowCatalog: Sendable, Codable, Hashable {
                 Checkpoint(number: number, epoch: epoch, byteCount: byteCount, segment: end.segment))
         }
         checkpoints.sort { $0.number < $1.number }
+        checkpoints.removeFirst(max(0, checkpoints.count - Self.checkpointMaximum))
         letGo(isOpen)
     }
 

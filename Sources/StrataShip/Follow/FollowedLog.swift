@@ -14,6 +14,8 @@ final class FollowedLog: Sendable {
         var fetching: [ChunkCache.Key: Task<Result<[UInt8], ShipError>, Never>] = [:]
         /// How often segments are open.
         var open: [UInt32: Int] = [:]
+        /// The last segment that was looked for whole.
+        var wholeAsked: UInt32 = 0
     }
 
     let objects: ShipBucket
@@ -237,8 +239,9 @@ final class FollowedLog: Sendable {
         return holes
     }
 
-    /// Behind the last piece of a segment: looks for checkpoints, which come with sealed segments, and whether the
-    /// segment before is there whole by now. Two requests, however much is in the bucket, and one for each checkpoint.
+    /// Behind the last piece of a segment: looks for checkpoints, which come with sealed segments, and whether segments
+    /// before are there whole by now. Two requests, however much is in the bucket, and one for each checkpoint and each
+    /// segment that is found.
     func noteSealed() async throws(ShipError) {
         let (before, objects) = (catalog, objects)
         let prefix = ShipKey.checkpointPrefix + ShipKey.hex(before.epoch) + "/"
@@ -254,23 +257,44 @@ final class FollowedLog: Sendable {
             guard let known = before.end, end <= known else { break }
             reached.append((info, end))
         }
-        var whole: (segment: FollowCatalog.Segment, key: String, byteCount: Int)?
-        if let segment = before.replaceable {
-            let key = ShipKey.whole(before.epoch, segment.number)
-            if let header = try await ShippedLog.header(key, objects) {
-                guard header.kind == .whole, header.storeUUID == before.storeUUID, header.epoch == before.epoch,
-                    header.position == LogPosition(segment: segment.number, offset: 0)
-                else { throw ShipError(.damaged, "an object is not the one that its name says", key: key) }
-                whole = (segment, key, header.payloadByteCount)
-            }
-        }
+        let wholes = try await wholes(before)
         state.withLock { state in
             // Otherwise all has been read anew meanwhile.
             guard state.catalog.epoch == before.epoch else { return }
             let open = state.open
             state.catalog.add(reached, isEncrypted: objects.isEncrypted) { open[$0] != nil }
-            if let whole { state.catalog.replace(whole.segment, key: whole.key, byteCount: whole.byteCount) }
+            for whole in wholes {
+                state.catalog.replace(whole.segment, key: whole.key, byteCount: whole.byteCount)
+            }
         }
+    }
+
+    /// A segment that the bucket has whole.
+    private struct Whole {
+        var segment: FollowCatalog.Segment
+        var key: String
+        var byteCount: Int
+    }
+
+    /// So many segments are looked for at once, if they are found.
+    private static let wholeMaximum = 8
+
+    /// Looks for segments that the bucket has whole by now, until one is not there. The next time it begins behind that
+    /// one, which may never come.
+    private func wholes(_ catalog: FollowCatalog) async throws(ShipError) -> [Whole] {
+        let (last, candidates) = (state.withLock { $0.wholeAsked }, catalog.replaceable)
+        var found: [Whole] = []
+        for segment in candidates.filter({ $0.number > last }) + candidates.filter({ $0.number <= last }) {
+            guard found.count < Self.wholeMaximum else { break }
+            state.withLock { $0.wholeAsked = segment.number }
+            let key = ShipKey.whole(catalog.epoch, segment.number)
+            guard let header = try await ShippedLog.header(key, objects) else { break }
+            guard header.kind == .whole, header.storeUUID == catalog.storeUUID, header.epoch == catalog.epoch,
+                header.position == LogPosition(segment: segment.number, offset: 0)
+            else { throw ShipError(.damaged, "an object is not the one that its name says", key: key) }
+            found.append(Whole(segment: segment, key: key, byteCount: header.payloadByteCount))
+        }
+        return found
     }
 
     /// Counts a file of a segment that is opened; false if there is none.
