@@ -7,14 +7,27 @@ internal import SystemPackage
 /// What ships: one thing after the other.
 actor ShipWorker {
     struct Progress: Sendable {
+        /// The last transaction that whoever waits for it may be told of.
         var sequence: UInt64
-        var unshippedBytes: Int64
-        var oldestUnshippedTime: Int64?
+        /// How often it was looked whether the head is still there and ours, and when that was done last.
+        var looks: Int
+        var lookTime: Int64
+        /// What waits to be shipped; nil if it was not found out.
+        var unshipped: (bytes: Int64, oldestTime: Int64?)?
         var epoch: UInt32
         var pieces: Int
         var pieceBytes: Int64
         var gaps: Int
         var problem: String?
+    }
+
+    /// What is to be done.
+    enum Round: Sendable {
+        case usual
+        /// The newest checkpoint is shipped, too, however near the last one is.
+        case last
+        /// Nothing is shipped. It is looked whether the head is still there and ours.
+        case look
     }
 
     /// An object that was sent, or is about to be, until it is known what has become of it. The same bytes are sent
@@ -36,6 +49,8 @@ actor ShipWorker {
     private var objects: ShipBucket
     private let options: ShipOptions
     private let calls = BlockingCalls("strata.ship")
+    private var isAtWork = false
+    private var queue: [CheckedContinuation<Void, Never>] = []
     private var scanner: LogScanner?
     private var lead: EpochLead?
     private var line = ""
@@ -60,8 +75,11 @@ actor ShipWorker {
     /// Whether the slot says that the store has been shipped to the bucket, and whether it has been.
     private var slotHasShipped = false
     private var hasShipped = false
-    /// When it was last looked whether the head is still there and ours.
+    /// When it was last looked whether the head is still there and ours, and how often.
     private var lastLook: Int64 = 0
+    private var looks = 0
+    /// The last transaction in the bucket behind which no look was due.
+    private var vouchedSequence: UInt64 = 0
     /// Since when something has been waiting to be shipped, by the shipper's clock.
     private var waitingSince: Int64?
     /// A fence that was met, until it is known whether another store has taken the place of this one.
@@ -77,7 +95,7 @@ actor ShipWorker {
     }
 
     /// With work to do, so much time passes before it is looked whether the head is still there and ours.
-    private static let lookNanoseconds: Int64 = 60_000_000_000
+    static let lookNanoseconds: Int64 = 60_000_000_000
     /// So many segments are kept open for when compaction removes them.
     private static let heldMaximum = 64
     /// A collection is begun that often, if something was shipped since, and the first so long after the start.
@@ -87,14 +105,23 @@ actor ShipWorker {
     /// Ships what is there.
     ///
     /// - Parameters:
-    ///   - isLast: Whether the newest checkpoint is shipped however near the last one is.
+    ///   - isAsked: Whether somebody waits for a look at the head.
     ///   - note: Called whenever something has been shipped.
-    func round(isLast: Bool, note: @Sendable (Progress) -> Void) async throws(ShipError) {
+    func round(
+        _ round: Round, isAsked: Bool = false, note: @Sendable (Progress) -> Void
+    ) async throws(ShipError) {
+        await enter()
+        defer { leave() }
         if let failure { throw failure }
+        let isLast = round == .last
         do throws(ShipError) {
             try await settleFence()
+            if round == .look {
+                try await look(isDue: true)
+                return note(progress(nil))
+            }
             if lead == nil { try await open(note) }
-            try await ship(note)
+            try await ship(isAsked: isAsked, note)
             try await shipWholes()
             try await shipCheckpoint(isLast: isLast)
             if isLast, lead?.isBehind(place.position) == true { try await look(isDue: true) }
@@ -108,6 +135,19 @@ actor ShipWorker {
             if !error.mayPass, error.code != .cancelled { failure = error }
             throw error
         }
+    }
+
+    /// Waits until nobody else is at work: a look may be asked for at any time.
+    private func enter() async {
+        guard isAtWork else {
+            isAtWork = true
+            return
+        }
+        await withCheckedContinuation { queue.append($0) }
+    }
+
+    private func leave() {
+        if queue.isEmpty { isAtWork = false } else { queue.removeFirst().resume() }
     }
 
     /// Behind a fence: makes the writer refuse further commits, in whichever process it is, if its store has been
@@ -158,16 +198,18 @@ actor ShipWorker {
         place.segment = known?.segment ?? 0
         let end = try await calls.run { () throws(StoreError) in try scanner.extent().end }
         let waiting = try await unshipped(scanner, end)
-        note(progress(oldest: waiting.time, bytes: waiting.bytes))
+        note(progress(waiting))
         let slot = ShipSlot(
             storeUUID: scanner.storeUUID, line: line, segment: known?.segment ?? 0,
             maximumBytes: options.slotMaximumBytes, bucket: bucket, hasShipped: hasShipped, release: known?.release)
         let begun = try await EpochLead.take(scanner, slot, calls, objects, options)
         lastLook = options.clock()
+        looks += 1
         hasShipped = true
         self.scanner = scanner
         lead = begun.lead
         place = begun.place
+        vouchedSequence = place.sequence
         segmentStart = begun.segmentStart
         segmentPieces = begun.segmentPieces
         checkpointEnd = begun.checkpointEnd
@@ -175,15 +217,17 @@ actor ShipWorker {
         try await writeSlot(scanner)
     }
 
-    private func progress(oldest: Int64?, bytes: Int64) -> Progress {
+    private func progress(_ unshipped: (bytes: Int64, oldestTime: Int64?)?) -> Progress {
         Progress(
-            sequence: place.sequence, unshippedBytes: bytes, oldestUnshippedTime: oldest,
-            epoch: lead?.epoch ?? 0, pieces: pieces, pieceBytes: pieceBytes, gaps: gaps, problem: problem)
+            sequence: vouchedSequence, looks: looks, lookTime: lastLook, unshipped: unshipped, epoch: lead?.epoch ?? 0,
+            pieces: pieces, pieceBytes: pieceBytes, gaps: gaps, problem: problem)
     }
 
     /// Ends what ``open(_:)`` has begun, and lets the next shipper of this store go on in the epoch, if nothing is on
     /// its way to the bucket. Shipping again begins anew.
     func release() async {
+        await enter()
+        defer { leave() }
         guard failure == nil, fence == nil, pending == nil, sealed.isEmpty, let lead, let scanner else { return }
         self.lead = nil
         self.scanner = nil
@@ -196,47 +240,55 @@ actor ShipWorker {
 
     // MARK: Pieces
 
-    private func ship(_ note: @Sendable (Progress) -> Void) async throws(ShipError) {
+    private func ship(isAsked: Bool, _ note: @Sendable (Progress) -> Void) async throws(ShipError) {
         guard let scanner else { return }
+        var isAsked = isAsked
         var extent = try await calls.run { () throws(StoreError) in try scanner.extent() }
         guard pending != nil || place.position < extent.end else {
             waitingSince = nil
-            note(progress(oldest: nil, bytes: 0))
-            // Once, when a minute has passed since the last piece: an idle store costs nothing.
-            if lead?.isBehind(place.position) == true { try await look() }
-            return
+            note(progress((0, nil)))
+            // Once, when a minute has passed since the last piece, or for somebody who asks: an idle store costs nothing.
+            guard isAsked || vouchedSequence != place.sequence || lead?.isBehind(place.position) == true else { return }
+            try await look(isDue: isAsked)
+            return note(progress((0, nil)))
         }
         while pending != nil || place.position < extent.end {
             let waiting = try await unshipped(scanner, extent.end)
-            note(progress(oldest: waiting.time, bytes: waiting.bytes))
-            try await look()
+            note(progress(waiting))
+            try await look(isDue: isAsked)
+            isAsked = false
             if pending == nil { pending = try await nextPiece(scanner, extent) }
             try await send()
             // Whoever waits is told behind this, and a piece may have taken long.
             try await look()
             extent = try await calls.run { () throws(StoreError) in try scanner.extent() }
         }
-        note(progress(oldest: nil, bytes: 0))
+        note(progress((0, nil)))
     }
 
     /// Looks whether the head is still there and ours, if that was last seen a minute ago, or it is due in any case;
-    /// and says there how far the log has come.
+    /// and says there how far the log has come. Behind that, whoever waits may be told what is in the bucket.
     private func look(isDue: Bool = false) async throws(ShipError) {
         let now = options.clock()
         // A clock that was set back is no reason to wait.
-        guard isDue || now < lastLook || now - lastLook >= Self.lookNanoseconds, var looking = lead else { return }
-        try await looking.look(objects, place.position)
-        lead = looking
-        lastLook = now
+        if isDue || now < lastLook || now - lastLook >= Self.lookNanoseconds {
+            if var looking = lead {
+                try await looking.look(objects, place.position)
+                lead = looking
+            }
+            lastLook = now
+            looks += 1
+        }
+        vouchedSequence = place.sequence
     }
 
     /// How much waits to be shipped, and since when: the time of the oldest record, or when it was first seen here, by
     /// whichever clock says more.
     private func unshipped(
         _ scanner: LogScanner, _ end: LogPosition
-    ) async throws(ShipError) -> (bytes: Int64, time: Int64?) {
+    ) async throws(ShipError) -> (bytes: Int64, oldestTime: Int64?) {
         let place = place
-        let waiting: (bytes: Int64, time: Int64?) = try await calls.run { () throws(StoreError) in
+        let waiting: (bytes: Int64, oldestTime: Int64?) = try await calls.run { () throws(StoreError) in
             guard place.position < end else { return (0, nil) }
             var bytes = Int64(0)
             var time: Int64?
@@ -255,7 +307,7 @@ actor ShipWorker {
         }
         let since = waitingSince ?? options.clock()
         waitingSince = since
-        return (waiting.bytes, min(waiting.time ?? since, since))
+        return (waiting.bytes, min(waiting.oldestTime ?? since, since))
     }
 
     /// What is shipped next.
