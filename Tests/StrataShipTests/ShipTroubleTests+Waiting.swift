@@ -116,48 +116,10 @@ extension ShipTroubleTests {
         #expect(next.status.sequence == last + 1)
     }
 
-    /// Answers no write until it is cancelled, once told to.
-    private struct Silent: ObjectStore {
-        let base: SimulatedObjectStore
-        let isSilent = Flag()
-        var description: String { "silent" }
-
-        final class Flag: Sendable {
-            private let value = Mutex(false)
-            var isSet: Bool {
-                get { value.withLock { $0 } }
-                set { value.withLock { $0 = newValue } }
-            }
-        }
-
-        func get(_ key: String, range: Range<Int64>?) async throws(ObjectStoreError) -> ObjectContents {
-            try await base.get(key, range: range)
-        }
-        func head(_ key: String) async throws(ObjectStoreError) -> ObjectInfo? { try await base.head(key) }
-        func put(
-            _ key: String, _ bytes: [UInt8], digest: ObjectDigest, if condition: PutCondition
-        ) async throws(ObjectStoreError) -> ObjectInfo {
-            if isSilent.isSet {
-                while !Task.isCancelled { try? await Task.sleep(for: .seconds(3_600)) }
-                throw .cancelled
-            }
-            return try await base.put(key, bytes, digest: digest, if: condition)
-        }
-        func upload(
-            _ key: String, from source: any ObjectSource, digest: ObjectDigest, if condition: PutCondition
-        ) async throws(ObjectStoreError) -> ObjectInfo {
-            try await base.upload(key, from: source, digest: digest, if: condition)
-        }
-        func list(prefix: String, after: String?, limit: Int) async throws(ObjectStoreError) -> ObjectList {
-            try await base.list(prefix: prefix, after: after, limit: limit)
-        }
-        func delete(_ keys: [String]) async throws(ObjectStoreError) { try await base.delete(keys) }
-    }
-
     /// Whoever waited for a save when the shipper ended, or asked later, waited for ever.
     @Test func nobodyWaitsForAShipperThatHasEnded() async throws {
         let machine = try ShipMachine(seed: 45)
-        let bucket = Silent(base: SimulatedObjectStore())
+        let bucket = SilentObjectStore()
         let shipper = machine.shipper(bucket) { options in
             options.interval = .seconds(600)
             options.stopMaximum = .milliseconds(20)
