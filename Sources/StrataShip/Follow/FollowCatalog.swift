@@ -163,17 +163,19 @@ struct FollowCatalog: Sendable, Codable, Hashable {
         ]
     }
 
-    /// Takes in that the bucket has further checkpoints, of the epoch that is being written, and where they end.
+    /// Takes in that the bucket has further checkpoints, of the epoch that is being written, and where the newest ends.
     mutating func add(
-        _ found: [(info: ObjectInfo, end: LogPosition)], isEncrypted: Bool, _ isOpen: (UInt32) -> Bool
+        _ found: [ObjectInfo], newestEnd: LogPosition?, isEncrypted: Bool, _ isOpen: (UInt32) -> Bool
     ) {
-        for (info, end) in found {
+        for info in found {
             guard case .checkpoint(let epoch, let number) = ShipKey.parse(info.key), epoch == self.epoch,
                 let byteCount = FrameReader.byteCount(ofObject: Int(info.size), isEncrypted: isEncrypted), byteCount > 0
             else { continue }
             checkpoints.removeAll { $0.number == number }
             checkpoints.append(
-                Checkpoint(number: number, epoch: epoch, byteCount: byteCount, segment: end.segment))
+                Checkpoint(
+                    number: number, epoch: epoch, byteCount: byteCount,
+                    segment: info.key == found.last?.key ? newestEnd?.segment : nil))
         }
         checkpoints.sort { $0.number < $1.number }
         checkpoints.removeFirst(max(0, checkpoints.count - Self.checkpointMaximum))

@@ -222,8 +222,7 @@ final class FollowedLog: Sendable {
     static func catalog(_ objects: ShipBucket) async throws(ShipError) -> FollowCatalog? {
         guard var log = try await ShippedLog.read(objects) else { return nil }
         try log.requireEnd()
-        try await log.removeDiscardedCheckpoints(objects)
-        try await log.removeUnreachedCheckpoints(objects)
+        try await log.removeStrayCheckpoints(objects)
         var end: LogPosition?
         if let newest = log.checkpoints.last {
             end = try await objects.end(ofCheckpoint: ShipKey.checkpoint(newest.epoch, newest.number))
@@ -232,7 +231,8 @@ final class FollowedLog: Sendable {
     }
 
     /// The segments that a log does not need any more: what the beginning of its last one says.
-    private static func holes(_ log: ShippedLog, _ objects: ShipBucket) async throws(ShipError) -> [ClosedRange<UInt32>] {
+    private static func holes(_ log: ShippedLog, _ objects: ShipBucket) async throws(ShipError) -> [ClosedRange<UInt32>]
+    {
         guard let last = log.segments.last(where: { $0.isComplete && !$0.parts.isEmpty }) else { return [] }
         let records = try await RestorePointFinder.firstRecords(last, log.head.storeUUID, objects)
         guard case .all(let holes)? = records.first?.holes else { return [] }
@@ -251,18 +251,16 @@ final class FollowedLog: Sendable {
         }
         // Whoever opens the store reads on behind the newest one: that has to be of what is known. The others are
         // listed again behind the next segment.
-        var reached: [(info: ObjectInfo, end: LogPosition)] = []
-        for info in list.objects {
-            guard let end = try await objects.end(ofCheckpoint: info.key) else { continue }
-            guard let known = before.end, end <= known else { break }
-            reached.append((info, end))
-        }
+        let count = try await objects.count(ofCheckpoints: list.objects.map(\.key), through: before.end)
+        let reached = Array(list.objects.prefix(count))
+        var newestEnd: LogPosition?
+        if let newest = reached.last { newestEnd = try await objects.end(ofCheckpoint: newest.key) }
         let wholes = try await wholes(before)
         state.withLock { state in
             // Otherwise all has been read anew meanwhile.
             guard state.catalog.epoch == before.epoch else { return }
             let open = state.open
-            state.catalog.add(reached, isEncrypted: objects.isEncrypted) { open[$0] != nil }
+            state.catalog.add(reached, newestEnd: newestEnd, isEncrypted: objects.isEncrypted) { open[$0] != nil }
             for whole in wholes {
                 state.catalog.replace(whole.segment, key: whole.key, byteCount: whole.byteCount)
             }

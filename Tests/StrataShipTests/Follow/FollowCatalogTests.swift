@@ -16,7 +16,8 @@ import Testing
 
     /// Segments went as soon as the log said that it does not need them. Whoever then opened the store could not begin
     /// with the newest checkpoint that was there, and read all of the log.
-    @Test(arguments: [false, true]) func retiredSegmentsStayUntilACheckpointBehindThemIsThere(isNew: Bool) async throws {
+    @Test(arguments: [false, true]) func retiredSegmentsStayUntilACheckpointBehindThemIsThere(isNew: Bool) async throws
+    {
         let machine = try ShipMachine(seed: 43)
         let objects = SimulatedObjectStore()
         let shipper = machine.shipper(objects) { $0.checkpointLogBytes = .max }
