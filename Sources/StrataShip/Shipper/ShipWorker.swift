@@ -40,22 +40,22 @@ actor ShipWorker {
     }
 
     /// A sealed segment that lies in the bucket in pieces.
-    private struct Sealed {
+    struct Sealed {
         var header: ObjectHeader
     }
 
     private let path: FilePath
     private let fileSystem: any FileSystem
-    private var objects: ShipBucket
-    private let options: ShipOptions
-    private let calls = BlockingCalls("strata.ship")
+    var objects: ShipBucket
+    let options: ShipOptions
+    let calls = BlockingCalls("strata.ship")
     private var isAtWork = false
     private var queue: [CheckedContinuation<Void, Never>] = []
-    private var scanner: LogScanner?
-    private var lead: EpochLead?
+    var scanner: LogScanner?
+    var lead: EpochLead?
     private var line = ""
     /// Where the log in the bucket ends.
-    private var place = ShipHead.Place(segment: 0, offset: 0, sequence: 0, time: .min, checksum: 0)
+    var place = ShipHead.Place(segment: 0, offset: 0, sequence: 0, time: .min, checksum: 0)
     private var pending: Pending?
     private var failure: ShipError?
     /// Whether whoever has fenced this shipper ships another store, which has taken the place of this one.
@@ -63,14 +63,14 @@ actor ShipWorker {
     /// The segment that is being shipped: where it begins, as far as that is known, and in how many pieces it lies.
     private var segmentStart: (sequence: UInt64, time: Int64)?
     private var segmentPieces = 0
-    private var sealed: [Sealed] = []
-    private var checkpointEnd: LogPosition?
-    private var checkpointNumber: UInt32?
-    private var loggedSinceCheckpoint = 0
-    private var pieces = 0
+    var sealed: [Sealed] = []
+    var checkpointEnd: LogPosition?
+    var checkpointNumber: UInt32?
+    var loggedSinceCheckpoint = 0
+    var pieces = 0
     private var pieceBytes: Int64 = 0
     private var gaps = 0
-    private var problem: String?
+    var problem: String?
     private var slotSegment: UInt32?
     /// Whether the slot says that the store has been shipped to the bucket, and whether it has been.
     private var slotHasShipped = false
@@ -84,8 +84,8 @@ actor ShipWorker {
     private var waitingSince: Int64?
     /// A fence that was met, until it is known whether another store has taken the place of this one.
     private var fence: ShipError?
-    private var collected: Int64?
-    private var collectedPieces = 0
+    var collected: Int64?
+    var collectedPieces = 0
 
     init(_ path: FilePath, _ fileSystem: any FileSystem, _ objects: any ObjectStore, _ options: ShipOptions) {
         self.path = path
@@ -96,11 +96,6 @@ actor ShipWorker {
 
     /// With work to do, so much time passes before it is looked whether the head is still there and ours.
     static let lookNanoseconds: Int64 = 60_000_000_000
-    /// So many segments are kept open for when compaction removes them.
-    private static let heldMaximum = 64
-    /// A collection is begun that often, if something was shipped since, and the first so long after the start.
-    private static let collectionNanoseconds: Int64 = 86_400_000_000_000
-    private static let firstCollectionNanoseconds: Int64 = 600_000_000_000
 
     /// Ships what is there.
     ///
@@ -247,7 +242,7 @@ actor ShipWorker {
         guard pending != nil || place.position < extent.end else {
             waitingSince = nil
             note(progress((0, nil)))
-            // Once, when a minute has passed since the last piece, or for somebody who asks: an idle store costs nothing.
+            // An idle store costs nothing, but once, a minute after the last piece, and for somebody who asks.
             guard isAsked || vouchedSequence != place.sequence || lead?.isBehind(place.position) == true else { return }
             try await look(isDue: isAsked)
             return note(progress((0, nil)))
@@ -316,72 +311,10 @@ actor ShipWorker {
     ) async throws(ShipError) -> Pending {
         guard let lead else { throw ShipError(.invalid, "the shipper has no epoch") }
         let (place, maximum) = (place, options.pieceMaximumBytes)
-        struct Cut: Sendable {
-            var bytes: [UInt8] = []
-            var records: [LoggedRecord] = []
-            var next: UInt32?
-            var isGap = false
-            var start: SegmentStart?
+        let cut = try await calls.run { () throws(StoreError) in
+            try PieceCut(scanner, extent, from: place, maximumBytes: maximum)
         }
-        let cut: Cut = try await calls.run { () throws(StoreError) in
-            var cut = Cut()
-            let later = try scanner.segments().filter { $0 > place.segment && $0 <= extent.end.segment }
-            for segment in later.prefix(Self.heldMaximum) { try scanner.hold(segment) }
-            let isOver = extent.end.segment > place.segment
-            guard try scanner.hold(place.segment) else {
-                // Compacted away before it was shipped.
-                guard isOver, let next = later.first else {
-                    throw StoreError(
-                        .corruption, "the segment that the log goes on in is missing", segment: place.segment)
-                }
-                cut.next = next
-                cut.isGap = true
-                return cut
-            }
-            if place.offset == 0 { cut.start = try scanner.start(of: place.segment) }
-            var limit = extent.end.offset
-            var isLimitKnown = !isOver
-            if isOver {
-                if later.first == place.segment + 1 {
-                    limit = try scanner.start(of: place.segment + 1).previousValidByteCount
-                    isLimitKnown = true
-                } else {
-                    // The next segment, which says how long this one is, has gone: every sound record counts.
-                    limit = try scanner.byteCount(of: place.segment)
-                }
-            }
-            if place.offset < limit {
-                let previous = cut.start.map(\.previousChecksum) ?? place.checksum
-                // A flush first: what is read after it is on the disk.
-                if !isOver, !extent.isDurable { try scanner.flush(place.segment) }
-                let run = try scanner.run(
-                    from: place.position, upTo: limit, previousChecksum: previous, maximumBytes: maximum)
-                cut.bytes = run.bytes
-                cut.records = run.records
-            }
-            let end = place.offset + cut.bytes.count
-            if isOver, end >= limit || (!isLimitKnown && cut.bytes.isEmpty) {
-                cut.next = later.first
-            } else if cut.bytes.isEmpty {
-                throw StoreError(
-                    .corruption, "no sound record lies where the log should go on", segment: place.segment,
-                    offset: place.offset)
-            }
-            return cut
-        }
-        var header = ObjectHeader(
-            kind: .piece, storeUUID: scanner.storeUUID, epoch: lead.epoch, position: place.position,
-            previousSequence: cut.start?.previousSequence ?? place.sequence,
-            sequence: cut.records.last?.sequence ?? cut.start?.previousSequence ?? place.sequence,
-            previousTime: place.time,
-            time: cut.records.reduce(place.time) { max($0, $1.timestampNanoseconds) },
-            checksum: cut.records.last?.checksum ?? cut.start?.previousChecksum ?? place.checksum)
-        header.isGap = cut.isGap
-        if let next = cut.next {
-            header.nextSegment = next
-            header.validByteCount = place.offset + cut.bytes.count
-        }
-        header.payloadByteCount = cut.bytes.count
+        let header = cut.header(scanner.storeUUID, epoch: lead.epoch, from: place)
         let key = ShipKey.piece(lead.epoch, place.segment, place.offset)
         let bytes = try header.object(cut.bytes, key: key, cipher: objects.cipher)
         return Pending(key: key, header: header, bytes: bytes, digest: ObjectDigest(of: bytes))
@@ -420,7 +353,7 @@ actor ShipWorker {
         if sent.header.nextSegment != nil { try await leave(sent.header) }
     }
 
-    private func write(
+    func write(
         _ key: String, _ bytes: [UInt8], _ digest: ObjectDigest, _ condition: PutCondition
     ) async throws(ObjectStoreError) {
         if bytes.count <= ObjectLimits.largestPut {
@@ -490,101 +423,5 @@ actor ShipWorker {
             // told that it takes over.
             problem = "compaction does not wait for this shipper, and the next one has to take over: \(error)"
         }
-    }
-
-    // MARK: Whole segments and checkpoints
-
-    private func shipWholes() async throws(ShipError) {
-        guard let scanner, let lead else { return }
-        while let next = sealed.first {
-            let segment = next.header.position.segment
-            let count = next.header.validByteCount
-            let bytes: [UInt8]
-            do throws(ShipError) {
-                bytes = try await calls.run { () throws(StoreError) in try scanner.bytes(of: segment, 0..<count) }
-            } catch {
-                // It was shipped in pieces, which stay.
-                sealed.removeFirst()
-                continue
-            }
-            guard bytes.count == count else {
-                sealed.removeFirst()
-                continue
-            }
-            var header = next.header
-            header.payloadByteCount = count
-            try await writeOnce(ShipKey.whole(lead.epoch, segment), header, bytes)
-            sealed.removeFirst()
-            scanner.letGo(before: min(sealed.first?.header.position.segment ?? .max, place.segment))
-        }
-    }
-
-    private func shipCheckpoint(isLast: Bool) async throws(ShipError) {
-        guard let scanner, let lead, isLast || loggedSinceCheckpoint >= options.checkpointLogBytes else { return }
-        guard let found = try await calls.run({ () throws(StoreError) in try scanner.newestCheckpoint() }),
-            found.number != checkpointNumber, found.end <= place.position,
-            found.end > checkpointEnd ?? LogPosition(segment: 0, offset: 0),
-            let bytes = try await calls.run({ () throws(StoreError) in try scanner.checkpoint(found.number) })
-        else { return }
-        var header = ObjectHeader(
-            kind: .checkpoint, storeUUID: scanner.storeUUID, epoch: lead.epoch, position: found.end,
-            previousSequence: found.sequence, sequence: found.sequence, previousTime: found.timestampNanoseconds,
-            time: found.timestampNanoseconds, checksum: found.checksum)
-        header.payloadByteCount = bytes.count
-        try await writeOnce(ShipKey.checkpoint(lead.epoch, found.number), header, bytes)
-        checkpointEnd = found.end
-        checkpointNumber = found.number
-        loggedSinceCheckpoint = 0
-    }
-
-    /// Writes an object that nobody else writes, and that may be there from an attempt before.
-    private func writeOnce(_ key: String, _ header: ObjectHeader, _ payload: [UInt8]) async throws(ShipError) {
-        let bytes = try header.object(payload, key: key, cipher: objects.cipher)
-        let digest = ObjectDigest(of: bytes)
-        do throws(ObjectStoreError) {
-            try await write(key, bytes, digest, lead?.head.onlyWriter == true ? .always : .absent)
-        } catch {
-            guard case .preconditionFailed = error else { throw ShipError(error) }
-        }
-    }
-
-    // MARK: Collecting
-
-    private func collect(isLast: Bool) async throws(ShipError) {
-        let now = options.clock()
-        let due: Int64
-        if let collected {
-            due = collected + Self.collectionNanoseconds
-        } else {
-            collected = now - Self.collectionNanoseconds + Self.firstCollectionNanoseconds
-            due = now + Self.firstCollectionNanoseconds
-        }
-        // Who ships now and then collects now and then.
-        guard lead != nil, pieces > collectedPieces, now >= due || isLast && options.retention != nil else { return }
-        collected = now
-        collectedPieces = pieces
-        do throws(ShipError) {
-            _ = try await LogCollector(
-                objects, retention: options.retention, clock: options.clock
-            ).collect()
-        } catch {
-            // The log goes on being shipped; space is lost, which somebody has to know.
-            problem = "nothing was collected: \(error)"
-        }
-    }
-}
-
-/// Bytes in memory, to be uploaded.
-struct BytesSource: ObjectSource {
-    let bytes: [UInt8]
-
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
-
-    var size: Int64 { Int64(bytes.count) }
-
-    func read(_ range: Range<Int64>) async throws -> [UInt8] {
-        Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)])
     }
 }

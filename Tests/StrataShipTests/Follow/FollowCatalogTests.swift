@@ -94,7 +94,8 @@ import Testing
         try machine.close()
     }
 
-    /// A segment that was not there whole when the one behind it was sealed lay in pieces for ever, which are collected.
+    /// A segment that was not there whole when the one behind it was sealed lay in pieces for ever, although these are
+    /// collected.
     @Test func wholeSegmentsThatComeLateAreFound() async throws {
         let machine = try ShipMachine(seed: 45)
         let objects = SimulatedObjectStore()
