@@ -44,10 +44,10 @@ public final class BucketFollower: Sendable {
         let log: FollowedLog
         do throws(ShipError) {
             guard let catalog = try await FollowedLog.catalog(bucket) else { throw EpochLead.noLog(bucket) }
-            if cached == nil || cached?.storeUUID != catalog.storeUUID { chunks.clear() }
+            if cached?.isContinued(by: catalog) != true { chunks.clear() }
             log = FollowedLog(bucket, chunks, catalog, options, isContacted: true)
         } catch {
-            guard error.mayPass, let cached else { throw error }
+            guard error.mayPass, let cached, cached.bucket == bucket.description else { throw error }
             log = FollowedLog(bucket, chunks, cached, options, isContacted: false)
             log.note(error)
         }

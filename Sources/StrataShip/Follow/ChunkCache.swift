@@ -12,23 +12,27 @@ internal import SystemPackage
 /// that is damaged counts as missing. Those used least lately go first, by the second-chance rule. What was used last
 /// is in memory, too.
 final class ChunkCache: Sendable {
-    /// Of a segment or checkpoint: chunks of different histories have different epochs.
+    /// Of a segment or checkpoint: chunks of different histories have different epochs, or are of different logs.
     struct Key: Hashable, Sendable {
         enum Kind: UInt8, Sendable {
             case segment, checkpoint
         }
 
         var kind: Kind
+        /// Tells a log's epoch from epochs of others with its number, see ``FollowCatalog/logs``.
+        var log: UInt64
         var epoch: UInt32
         var number: UInt32
         var chunk: UInt32
 
         var fileName: String {
-            "\(ShipKey.hex(epoch))-\(ShipKey.hex(number)).\(kind == .segment ? "seg" : "chk")-\(ShipKey.hex(chunk))"
+            "\(ShipKey.hex(log, 16))-\(ShipKey.hex(epoch))-\(ShipKey.hex(number))"
+                + ".\(kind == .segment ? "seg" : "chk")-\(ShipKey.hex(chunk))"
         }
 
-        init(kind: Kind, epoch: UInt32, number: UInt32, chunk: UInt32) {
+        init(kind: Kind, log: UInt64, epoch: UInt32, number: UInt32, chunk: UInt32) {
             self.kind = kind
+            self.log = log
             self.epoch = epoch
             self.number = number
             self.chunk = chunk
@@ -36,12 +40,13 @@ final class ChunkCache: Sendable {
 
         init?(fileName: String) {
             let text = Array(fileName.utf8)
-            guard text.count == 30, let epoch = UInt32(fileName.prefix(8), radix: 16),
-                let number = UInt32(fileName.dropFirst(9).prefix(8), radix: 16),
+            guard text.count == 47, let log = UInt64(fileName.prefix(16), radix: 16),
+                let epoch = UInt32(fileName.dropFirst(17).prefix(8), radix: 16),
+                let number = UInt32(fileName.dropFirst(26).prefix(8), radix: 16),
                 let chunk = UInt32(fileName.suffix(8), radix: 16)
             else { return nil }
-            let kind: Kind = fileName.dropFirst(18).prefix(3) == "seg" ? .segment : .checkpoint
-            self.init(kind: kind, epoch: epoch, number: number, chunk: chunk)
+            let kind: Kind = fileName.dropFirst(35).prefix(3) == "seg" ? .segment : .checkpoint
+            self.init(kind: kind, log: log, epoch: epoch, number: number, chunk: chunk)
             guard self.fileName == fileName else { return nil }
         }
     }

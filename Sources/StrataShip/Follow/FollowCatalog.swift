@@ -34,6 +34,11 @@ struct FollowCatalog: Sendable, Codable, Hashable {
 
     var storeHigh: UInt64
     var storeLow: UInt64
+    /// The bucket, as it describes itself.
+    private(set) var bucket: String
+    /// What tells each epoch of the log from those with its number of other logs: a fork has the UUID of the log that
+    /// it comes from, and the same segments up to where it begins.
+    private(set) var logs: [UInt32: UInt64]
     /// Ascending, and complete.
     var segments: [Segment]
     /// Those that were among them and are open. Snapshots of before go on reading them, as long as their objects are
@@ -54,9 +59,14 @@ struct FollowCatalog: Sendable, Codable, Hashable {
     var time: Int64
 
     /// - Parameters:
+    ///   - bucket: How the bucket describes itself.
     ///   - holes: The segments that the log does not need any more.
     ///   - newestEnd: Where the newest checkpoint ends, if that is known.
-    init(_ log: ShippedLog, holes: [ClosedRange<UInt32>] = [], newestEnd: LogPosition? = nil) {
+    init(
+        _ log: ShippedLog, bucket: String, holes: [ClosedRange<UInt32>] = [], newestEnd: LogPosition? = nil
+    ) {
+        self.bucket = bucket
+        logs = Self.logs(log.head)
         storeHigh = log.head.storeUUID.high
         storeLow = log.head.storeUUID.low
         self.holes = holes
@@ -95,6 +105,23 @@ struct FollowCatalog: Sendable, Codable, Hashable {
         case .piece(let epoch, _, _), .whole(let epoch, _), .checkpoint(let epoch, _): epoch
         case nil: 0
         }
+    }
+
+    /// Nobody else has drawn the name of the store that an epoch's owner ships, which stays as long as the epoch.
+    private static func logs(_ head: ShipHead) -> [UInt32: UInt64] {
+        var logs: [UInt32: UInt64] = [:]
+        for (epoch, _) in head.begun {
+            let digest = ObjectDigest(of: Array("\(head.storeHigh) \(head.storeLow) \(epoch.line)".utf8))
+            logs[epoch.number] = UInt64(digest.hexadecimal.prefix(16), radix: 16) ?? 0
+        }
+        return logs
+    }
+
+    /// Whether another catalogue, read from the bucket later, is of the same log. Heads forget epochs of which nothing
+    /// is left, and never take them back.
+    func isContinued(by later: FollowCatalog) -> Bool {
+        later.storeUUID == storeUUID
+            && later.logs.allSatisfy { number, log in number > epoch || logs[number] == log }
     }
 
     var storeUUID: StoreUUID { StoreUUID(high: storeHigh, low: storeLow) }

@@ -147,17 +147,18 @@ final class FollowedLog: Sendable {
         let parts = all.filter { $0.lower < range.upperBound && $0.upper > range.lowerBound }
         // A chunk in which one epoch takes over from another is of the later one.
         let epoch = parts.map(\.epoch).max() ?? 0
+        let log = catalog.logs[epoch] ?? 0
         let isLast = source == .segment(catalog.segments.last?.number ?? 0)
         switch source {
         case .segment(let number):
             return Chunk(
-                key: .init(kind: .segment, epoch: epoch, number: number, chunk: UInt32(index)), range: range,
-                parts: parts, isWhole: end >= full || !isLast)
+                key: .init(kind: .segment, log: log, epoch: epoch, number: number, chunk: UInt32(index)),
+                range: range, parts: parts, isWhole: end >= full || !isLast)
         case .checkpoint(let checkpoint):
             return Chunk(
-                key: .init(kind: .checkpoint, epoch: epoch, number: checkpoint.number, chunk: UInt32(index)),
-                range: range,
-                parts: parts, isWhole: true)
+                key: .init(
+                    kind: .checkpoint, log: log, epoch: epoch, number: checkpoint.number, chunk: UInt32(index)),
+                range: range, parts: parts, isWhole: true)
         }
     }
 
@@ -227,7 +228,8 @@ final class FollowedLog: Sendable {
         if let newest = log.checkpoints.last {
             end = try await objects.end(ofCheckpoint: ShipKey.checkpoint(newest.epoch, newest.number))
         }
-        return FollowCatalog(log, holes: try await holes(log, objects), newestEnd: end)
+        return FollowCatalog(
+            log, bucket: objects.description, holes: try await holes(log, objects), newestEnd: end)
     }
 
     /// The segments that a log does not need any more: what the beginning of its last one says.
@@ -319,8 +321,11 @@ final class FollowedLog: Sendable {
         guard let found = try await Self.catalog(objects) else {
             throw ShipError(.missing, "the log is not in \(objects.description) any more", key: ShipKey.head)
         }
-        guard found.storeUUID == catalog.storeUUID else {
-            throw ShipError(.damaged, "another store is shipped to \(objects.description) now", key: ShipKey.head)
+        guard catalog.isContinued(by: found) else {
+            throw ShipError(
+                .damaged,
+                "another log is shipped to \(objects.description) now: another store's, or it was begun anew. Start the "
+                    + "follower again", key: ShipKey.head)
         }
         replace(found)
     }

@@ -1,0 +1,89 @@
+import StrataIO
+import StrataObjectStore
+import StrataTestKit
+import SystemPackage
+import Testing
+
+@testable import StrataLog
+@testable import StrataShip
+
+/// Caches of followers, and logs that they are not of.
+@Suite struct FollowerCacheTests {
+    /// A machine that has shipped a few segments, and one that goes on from a fork of it in another way, unshipped.
+    private static func forked() async throws -> (
+        machine: ShipMachine, objects: SimulatedObjectStore, other: ShipMachine
+    ) {
+        let machine = try ShipMachine(seed: 61)
+        let objects = SimulatedObjectStore()
+        let shipper = machine.shipper(objects)
+        for _ in 0..<4 { try machine.save(3, textBytes: 9_000) }
+        try await shipper.shipOnce()
+        let fork = try await ShipRestore.restore(objects)
+        // A little longer than what the fork has in the same segments.
+        for _ in 0..<6 { try machine.save(3, textBytes: 9_100) }
+        try await shipper.shipOnce()
+        let other = try ShipMachine(restored: fork.fileSystem, from: machine)
+        other.random = SeededGenerator(seed: 62)
+        for _ in 0..<6 { try other.save(3, textBytes: 9_000) }
+        return (machine, objects, other)
+    }
+
+    /// A fork's log has the same segments up to where it begins, and others of the same numbers behind: the two were
+    /// mixed, and the store was found damaged.
+    @Test func aCacheOfALogIsNotUsedForItsFork() async throws {
+        let (machine, objects, other) = try await Self.forked()
+        let disk = try Following.disk()
+        let first = try await Following(objects, disk: disk)
+        try await first.waitUntilWhollyCached()
+        #expect(try ShipSchema.digest(first.store) == machine.digests[10])
+        try await first.close()
+        let others = SimulatedObjectStore(name: "other")
+        try await other.shipper(others).shipOnce()
+        let second = try await Following(others, disk: disk)
+        #expect(try ShipSchema.digest(second.store) == other.digests[10])
+        try await second.close()
+        try other.close()
+        try machine.close()
+    }
+
+    /// A follower that could not reach its bucket began with what the cache had of another one.
+    @Test func aStartWithoutTheBucketUsesNoCacheOfAnotherOne() async throws {
+        let machine = try ShipMachine(seed: 63)
+        let (objects, others) = (SimulatedObjectStore(), SimulatedObjectStore(name: "other"))
+        for _ in 0..<5 { try machine.save() }
+        try await machine.shipper(objects).shipOnce()
+        let disk = try Following.disk()
+        let first = try await Following(objects, disk: disk)
+        try await first.waitUntilWhollyCached()
+        try await first.close()
+        for bucket in [others, objects] {
+            let client = bucket.client()
+            client.isPartitioned = true
+            let code = await ShipTroubleTests.code {
+                let following = try await Following(client, disk: disk)
+                #expect(try ShipSchema.digest(following.store) == machine.digests[5])
+                try await following.close()
+            }
+            #expect(code == (bucket === others ? .store : nil))
+        }
+        try machine.close()
+    }
+
+    /// A bucket was emptied, and the fork's log begun there: a follower that was running went on in that.
+    @Test func aFollowerDoesNotGoOnInAnotherLog() async throws {
+        let (machine, objects, other) = try await Self.forked()
+        let following = try await Following(objects, disk: try Following.disk())
+        try await following.waitUntilWhollyCached()
+        await following.follower.stop()
+        objects.empty()
+        for _ in 0..<4 { try other.save(3, textBytes: 9_000) }
+        try await other.shipper(objects).shipOnce()
+        let log = following.follower.log
+        #expect(await ShipTroubleTests.code { try await log.reload() } == .damaged)
+        #expect(try following.store.refresh() == false)
+        #expect(try ShipSchema.digest(following.store) == machine.digests[10])
+        try await following.close()
+        try other.close()
+        try machine.close()
+    }
+}
