@@ -7,7 +7,7 @@ import Testing
 @testable import StrataLog
 @testable import StrataShip
 
-/// Caches of followers, and logs that they are not of.
+/// What a follower keeps and asks for, where that could be another log's.
 @Suite struct FollowerCacheTests {
     /// A machine that has shipped a few segments, and one that goes on from a fork of it in another way, unshipped.
     private static func forked() async throws -> (
@@ -84,6 +84,38 @@ import Testing
         #expect(try ShipSchema.digest(following.store) == machine.digests[10])
         try await following.close()
         try other.close()
+        try machine.close()
+    }
+
+    /// Behind a fence whose epoch has not begun, each poll read all names of the bucket.
+    @Test func aFenceOfAnEpochThatDoesNotBeginCostsNoLists() async throws {
+        let machine = try ShipMachine(seed: 64)
+        let objects = SimulatedObjectStore()
+        let shipper = machine.shipper(objects)
+        try machine.save()
+        try await shipper.shipOnce()
+        let client = objects.client()
+        let following = try await Following(client, disk: try Following.disk()) { $0.fetchesAhead = false }
+        await following.follower.stop()
+        var poller = LogPoller(following.follower.log, Following.options())
+        // Dies between its fence and the head that says where its epoch begins.
+        let dying = objects.client()
+        dying.fail { [objects] request in
+            let names = objects.contents.keys.filter { $0.hasPrefix("log/") }
+            return request.key == ShipKey.head && names.count == 2 ? .denied : nil
+        }
+        await #expect(throws: ShipError.self) { try await machine.shipper(dying).shipOnce() }
+        let before = client.counts
+        for _ in 0..<10 { _ = await poller.step() }
+        #expect(client.counts.requests[.list] == before.requests[.list])
+        #expect(client.counts.total - before.total <= 20)
+        // The next one does, and is followed.
+        let sequence = try machine.save()
+        try await machine.shipper(objects).shipOnce()
+        while await poller.step() == nil {}
+        try following.store.refresh()
+        #expect(try ShipSchema.digest(following.store) == machine.digests[sequence])
+        try await following.close()
         try machine.close()
     }
 }
