@@ -72,6 +72,8 @@ final class ChunkCache: Sendable {
     private static let headerBytes = 16
     private static let magic = Array("STRCHNK1".utf8)
     private static let catalogName = "catalog"
+    /// Ends the names of files that are being written.
+    private static let unfinished = ".new"
     /// So many chunks are in memory besides those that grow.
     fileprivate static let memoryChunks = 32
 
@@ -89,6 +91,12 @@ final class ChunkCache: Sendable {
             if try fileSystem.attributes(path) == nil { try fileSystem.createDirectory(path) }
             directory = try fileSystem.openDirectory(try fileSystem.resolve(path))
             for name in try directory.list() {
+                if name.hasSuffix(Self.unfinished) {
+                    // Whoever wrote it has died.
+                    let stem = String(name.dropLast(Self.unfinished.count))
+                    if stem == Self.catalogName || Key(fileName: stem) != nil { try? directory.unlink(name) }
+                    continue
+                }
                 guard let key = Key(fileName: name), let found = try directory.attributes(of: name),
                     found.kind == .regular, found.byteCount >= Int64(Self.headerBytes)
                 else { continue }
@@ -196,7 +204,7 @@ final class ChunkCache: Sendable {
     /// Not flushed: what does not survive a crash is fetched again.
     @discardableResult
     private func replace(_ name: String, _ bytes: [UInt8]) -> Bool {
-        let new = name + ".new"
+        let new = name + Self.unfinished
         do throws(Errno) {
             let file = try directory.open(new, .createIfMissing)
             defer { try? file.close() }
@@ -242,6 +250,7 @@ extension ChunkCache.State {
         byteCount -= entry.byteCount
         ring.removeAll { $0 == key }
         memory[key] = nil
+        memoryOrder.removeAll { $0 == key }
     }
 
     /// The next to go, taken out; nil when all is within the budget.

@@ -87,6 +87,20 @@ import Testing
         try machine.close()
     }
 
+    /// Nothing ever removed what a follower that was killed had begun to write.
+    @Test func halfWrittenFilesAreRemoved() throws {
+        let disk = SimulatedFileSystem()
+        var cache: ChunkCache? = try ChunkCache("/cache", in: disk, budgetBytes: 1 << 20)
+        cache?.keep(.init(kind: .segment, log: 7, epoch: 1, number: 1, chunk: 0), [1, 2, 3], isWhole: true)
+        let name = try #require(try disk.list("/cache").first)
+        cache = nil
+        for left in [name + ".new", "catalog.new", "notes.new"] {
+            _ = try disk.open(FilePath("/cache").appending(left), .create)
+        }
+        cache = try ChunkCache("/cache", in: disk, budgetBytes: 1 << 20)
+        #expect(try disk.list("/cache").sorted() == [name, "notes.new"].sorted())
+    }
+
     /// Behind a fence whose epoch has not begun, each poll read all names of the bucket.
     @Test func aFenceOfAnEpochThatDoesNotBeginCostsNoLists() async throws {
         let machine = try ShipMachine(seed: 64)
