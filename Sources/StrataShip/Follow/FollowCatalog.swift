@@ -117,11 +117,17 @@ struct FollowCatalog: Sendable, Codable, Hashable {
         return logs
     }
 
-    /// Whether another catalogue, read from the bucket later, is of the same log. Heads forget epochs of which nothing
-    /// is left, and never take them back.
-    func isContinued(by later: FollowCatalog) -> Bool {
-        later.storeUUID == storeUUID
-            && later.logs.allSatisfy { number, log in number > epoch || logs[number] == log }
+    /// Whether another catalogue, read from the bucket later, is of the same log.
+    func isContinued(by later: FollowCatalog) -> Bool { later.storeUUID == storeUUID && isContinued(by: later.logs) }
+
+    /// Whether a head, read from the bucket later, is of the same log.
+    func isContinued(by head: ShipHead) -> Bool {
+        head.storeUUID == storeUUID && isContinued(by: Self.logs(head))
+    }
+
+    /// Heads forget epochs of which nothing is left, and never take them back.
+    private func isContinued(by later: [UInt32: UInt64]) -> Bool {
+        later.allSatisfy { number, log in number > epoch || logs[number] == log }
     }
 
     var storeUUID: StoreUUID { StoreUUID(high: storeHigh, low: storeLow) }

@@ -104,9 +104,9 @@ struct LogPoller {
         return head
     }
 
-    /// Whether a catalogue knows of the newest epoch that has begun.
+    /// Whether a catalogue is of a head's log, and knows of the newest epoch that has begun.
     private func isNewest(_ catalog: FollowCatalog, _ head: ShipHead) -> Bool {
-        head.begun.last?.epoch.number == catalog.epoch && head.storeUUID == catalog.storeUUID
+        head.begun.last?.epoch.number == catalog.epoch && catalog.isContinued(by: head)
     }
 
     private func look(_ catalog: FollowCatalog) async throws(ShipError) -> Bool {
