@@ -254,9 +254,8 @@ import Testing
             """, folder.path,
         ]
         try process.run()
-        while process.isRunning, !FileManager.default.fileExists(atPath: folder.path + "/.held") {
-            try await Task.sleep(for: .milliseconds(5))
-        }
+        try await wait(
+            until: { !process.isRunning || FileManager.default.fileExists(atPath: folder.path + "/.held") }, "a lock")
         let began = ContinuousClock.now
         try await Self.put(store, "b", "x", if: .absent)
         let took = ContinuousClock.now - began

@@ -25,7 +25,7 @@ import Testing
     @Test func aFollowersCacheGoesOnInItsDirectory() throws {
         let disk = SimulatedFileSystem()
         func key(_ chunk: UInt32) -> ChunkCache.Key {
-            ChunkCache.Key(kind: .segment, epoch: 1, number: 1, chunk: chunk)
+            ChunkCache.Key(kind: .segment, log: 7, epoch: 1, number: 1, chunk: chunk)
         }
         let cache = try ChunkCache("/cache", in: disk, budgetBytes: 3_000)
         cache.keep(key(0), [UInt8](repeating: 1, count: 1_000), isWhole: true)

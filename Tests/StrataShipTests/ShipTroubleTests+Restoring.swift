@@ -144,6 +144,43 @@ extension ShipTroubleTests {
         try machine.close()
     }
 
+    /// An epoch that began in the middle of a segment hid that the one before had lost its last piece: whoever started
+    /// shipped on behind what nobody could restore.
+    @Test(arguments: [false, true]) func theLastPieceBeforeAnEpochIsMissed(hasGoneOn: Bool) async throws {
+        let machine = try ShipMachine(seed: 49)
+        let objects = SimulatedObjectStore()
+        let first = machine.shipper(objects)
+        for _ in 0..<4 {
+            try machine.save(1, textBytes: 100)
+            try await first.shipOnce()
+        }
+        let second = machine.shipper(objects)
+        try await second.shipOnce()
+        let log = try #require(try await ShippedLog.read(ShipBucket(objects, TestCipher.used)))
+        let last = try #require(log.segments.last?.parts.last?.key)
+        #expect(log.head.begun.last?.start.position == log.end.position && log.end.position.offset > 0)
+        if hasGoneOn {
+            try machine.save(1, textBytes: 100)
+            try await second.shipOnce()
+        }
+        objects.tamper(last) { $0 = nil }
+        let names = objects.contents.keys
+        for takesOver in [false, true] {
+            let shipper = machine.shipper(objects) { $0.takesOver = takesOver }
+            do {
+                try await shipper.shipOnce()
+                Issue.record("a shipper went on behind a piece that is gone")
+            } catch {
+                #expect(error.code == .missing && error.key == last, "\(error)")
+            }
+            #expect(await Self.code { _ = try await ShipRestore.restore(objects, takesOver: takesOver) } == .missing)
+        }
+        #expect(await Self.code { _ = try await Following(objects, disk: try Following.disk()) } == .missing)
+        #expect(objects.contents.keys.filter { !$0.hasPrefix("probe/") } == names)
+        #expect(try await ShipRestore.digest(objects, .transaction(3)) == machine.digests[3])
+        try machine.close()
+    }
+
     /// A shipper that ends says how far it has come. Whoever takes over in the past has less, and may.
     @Test func whatTheHeadSaysEndsWithItsEpoch() async throws {
         let (machine, objects) = try await Self.shipped(9)
@@ -295,54 +332,11 @@ extension ShipTroubleTests {
             try machine.save(1, textBytes: 100)
             try await shipper.shipOnce()
         }
-        let gate = Gate(base: objects.client())
+        let gate = GatheringObjectStore(base: objects.client())
         #expect(try await ShipRestore.digest(gate, .newest) == machine.digests[20])
         let (most, whole) = gate.seen.value.withLock { ($0.most, $0.whole) }
         #expect(most >= 2)
         #expect(whole.count == 20 && whole.values.allSatisfy { $0 == 1 }, "\(whole)")
-    }
-
-    /// Counts reads of whole pieces, and lets each wait a while for others.
-    private struct Gate: ObjectStore {
-        let base: SimulatedObjectStore
-        let seen = Seen()
-        var description: String { "gate" }
-
-        final class Seen: Sendable {
-            struct Counts {
-                var now = 0
-                var most = 0
-                var whole: [String: Int] = [:]
-            }
-            let value = Mutex(Counts())
-        }
-
-        func get(_ key: String, range: Range<Int64>?) async throws(ObjectStoreError) -> ObjectContents {
-            guard range == nil, key.hasPrefix("log/") else { return try await base.get(key, range: range) }
-            seen.value.withLock { seen in
-                seen.now += 1
-                seen.most = max(seen.most, seen.now)
-                seen.whole[key, default: 0] += 1
-            }
-            defer { seen.value.withLock { $0.now -= 1 } }
-            for _ in 0..<2_000 where seen.value.withLock({ $0.most }) < 2 { await Task.yield() }
-            return try await base.get(key, range: range)
-        }
-        func head(_ key: String) async throws(ObjectStoreError) -> ObjectInfo? { try await base.head(key) }
-        func put(
-            _ key: String, _ bytes: [UInt8], digest: ObjectDigest, if condition: PutCondition
-        ) async throws(ObjectStoreError) -> ObjectInfo {
-            try await base.put(key, bytes, digest: digest, if: condition)
-        }
-        func upload(
-            _ key: String, from source: any ObjectSource, digest: ObjectDigest, if condition: PutCondition
-        ) async throws(ObjectStoreError) -> ObjectInfo {
-            try await base.upload(key, from: source, digest: digest, if: condition)
-        }
-        func list(prefix: String, after: String?, limit: Int) async throws(ObjectStoreError) -> ObjectList {
-            try await base.list(prefix: prefix, after: after, limit: limit)
-        }
-        func delete(_ keys: [String]) async throws(ObjectStoreError) { try await base.delete(keys) }
     }
 
     @Test func timesThatGoBackDoNotHideWhatWasBefore() async throws {

@@ -116,48 +116,10 @@ extension ShipTroubleTests {
         #expect(next.status.sequence == last + 1)
     }
 
-    /// Answers no write until it is cancelled, once told to.
-    private struct Silent: ObjectStore {
-        let base: SimulatedObjectStore
-        let isSilent = Flag()
-        var description: String { "silent" }
-
-        final class Flag: Sendable {
-            private let value = Mutex(false)
-            var isSet: Bool {
-                get { value.withLock { $0 } }
-                set { value.withLock { $0 = newValue } }
-            }
-        }
-
-        func get(_ key: String, range: Range<Int64>?) async throws(ObjectStoreError) -> ObjectContents {
-            try await base.get(key, range: range)
-        }
-        func head(_ key: String) async throws(ObjectStoreError) -> ObjectInfo? { try await base.head(key) }
-        func put(
-            _ key: String, _ bytes: [UInt8], digest: ObjectDigest, if condition: PutCondition
-        ) async throws(ObjectStoreError) -> ObjectInfo {
-            if isSilent.isSet {
-                while !Task.isCancelled { try? await Task.sleep(for: .seconds(3_600)) }
-                throw .cancelled
-            }
-            return try await base.put(key, bytes, digest: digest, if: condition)
-        }
-        func upload(
-            _ key: String, from source: any ObjectSource, digest: ObjectDigest, if condition: PutCondition
-        ) async throws(ObjectStoreError) -> ObjectInfo {
-            try await base.upload(key, from: source, digest: digest, if: condition)
-        }
-        func list(prefix: String, after: String?, limit: Int) async throws(ObjectStoreError) -> ObjectList {
-            try await base.list(prefix: prefix, after: after, limit: limit)
-        }
-        func delete(_ keys: [String]) async throws(ObjectStoreError) { try await base.delete(keys) }
-    }
-
     /// Whoever waited for a save when the shipper ended, or asked later, waited for ever.
     @Test func nobodyWaitsForAShipperThatHasEnded() async throws {
         let machine = try ShipMachine(seed: 45)
-        let bucket = Silent(base: SimulatedObjectStore())
+        let bucket = SilentObjectStore()
         let shipper = machine.shipper(bucket) { options in
             options.interval = .seconds(600)
             options.stopMaximum = .milliseconds(20)
@@ -201,6 +163,81 @@ extension ShipTroubleTests {
         try machine.save()
         #expect(await Self.code { try await shipper.shipOnce() } == .missing)
         await #expect(throws: ShipError.self) { try await waiting.value }
+    }
+
+    /// Nanoseconds that several threads may set and look at.
+    private final class Time: Sendable {
+        private let value: Mutex<Int64>
+        var now: Int64 { value.withLock { $0 } }
+
+        init(_ now: Int64) {
+            value = Mutex(now)
+        }
+
+        func move(seconds: Int64) { value.withLock { $0 += seconds * 1_000_000_000 } }
+    }
+
+    /// A save of before was said to be in the bucket, which had been emptied since: an idle shipper does not look.
+    @Test(arguments: [false, true]) func aSaveOfBeforeIsVouchedForByALookAMinute(isRunning: Bool) async throws {
+        let machine = try ShipMachine(seed: 50)
+        let (objects, time) = (SimulatedObjectStore(), Time(machine.clock.now.value))
+        let shipper = machine.shipper(objects) { options in
+            options.clock = { time.now }
+            options.interval = .seconds(600)
+        }
+        let sequence = try machine.save()
+        let running = isRunning ? Task { try await shipper.run() } : nil
+        if !isRunning { try await shipper.shipOnce() }
+        try await shipper.shipped(through: sequence)
+        let before = objects.counts.total
+        for _ in 0..<3 { try await shipper.shipped(through: sequence) }
+        #expect(objects.counts.total == before)
+        time.move(seconds: 61)
+        if !isRunning {
+            // Who gives up waiting is no trouble of the shipper.
+            let waiting = Task {
+                while !Task.isCancelled { await Task.yield() }
+                try await shipper.shipped(through: sequence)
+            }
+            waiting.cancel()
+            #expect(await Self.code { try await waiting.value } == .cancelled)
+            #expect(!shipper.status.isFailing && shipper.status.lastProblem == nil)
+        }
+        for _ in 0..<3 { try await shipper.shipped(through: sequence) }
+        #expect(objects.counts.total == before + 1)
+        objects.empty()
+        time.move(seconds: 61)
+        for _ in 0..<2 {
+            #expect(await Self.code { try await shipper.shipped(through: sequence) } == .missing)
+        }
+        if let running { #expect(await Self.code { try await running.value } == .missing) }
+        try machine.close()
+    }
+
+    /// A piece was in the bucket, and the look behind it failed. The next round told those who waited before it looked.
+    @Test(arguments: [false, true]) func nobodyIsToldBeforeALookThatIsOwed(hasWork: Bool) async throws {
+        let machine = try ShipMachine(seed: 51)
+        let (objects, time) = (SimulatedObjectStore(), Time(machine.clock.now.value))
+        let client = objects.client()
+        let shipper = machine.shipper(client) { $0.clock = { time.now } }
+        try machine.save()
+        try await shipper.shipOnce()
+        let sequence = try machine.save()
+        client.fail { request in
+            // The piece takes more than a minute.
+            if request.kind == .put, request.key.hasPrefix("log/") { time.move(seconds: 61) }
+            return request.key == ShipKey.head ? .internalError : nil
+        }
+        await #expect(throws: ShipError.self) { try await shipper.shipOnce() }
+        #expect(objects.contents.keys.count { $0.hasPrefix("log/") } == 2)
+        if hasWork { try machine.save() }
+        await #expect(throws: ShipError.self) { try await shipper.shipOnce() }
+        #expect(shipper.status.sequence < sequence)
+        objects.empty()
+        client.fail(nil)
+        #expect(await Self.code { try await shipper.shipOnce() } == .missing)
+        #expect(await Self.code { try await shipper.shipped(through: sequence) } == .missing)
+        try machine.close()
     }
 
     /// The bucket did not say whose the fence was, and the writer was stopped as if its store had been replaced.

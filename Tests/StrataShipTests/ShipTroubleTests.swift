@@ -141,39 +141,10 @@ import Testing
         #expect(await Self.code { try await shipper.shipOnce() } == .conflict)
     }
 
-    /// Overwrites whatever is there.
-    private struct Careless: ObjectStore {
-        let base = SimulatedObjectStore()
-        /// Whether the first answer to each write is lost on the way, and its repetition is answered by 412, since the
-        /// object is there by then.
-        var losesAnswers = false
-        var description: String { "careless" }
-        func get(_ key: String, range: Range<Int64>?) async throws(ObjectStoreError) -> ObjectContents {
-            try await base.get(key, range: range)
-        }
-        func head(_ key: String) async throws(ObjectStoreError) -> ObjectInfo? { try await base.head(key) }
-        func put(
-            _ key: String, _ bytes: [UInt8], digest: ObjectDigest, if condition: PutCondition
-        ) async throws(ObjectStoreError) -> ObjectInfo {
-            let info = try await base.put(key, bytes, digest: digest, if: .always)
-            if losesAnswers, condition != .always { throw .preconditionFailed(key: key) }
-            return info
-        }
-        func upload(
-            _ key: String, from source: any ObjectSource, digest: ObjectDigest, if condition: PutCondition
-        ) async throws(ObjectStoreError) -> ObjectInfo {
-            try await base.upload(key, from: source, digest: digest, if: .always)
-        }
-        func list(prefix: String, after: String?, limit: Int) async throws(ObjectStoreError) -> ObjectList {
-            try await base.list(prefix: prefix, after: after, limit: limit)
-        }
-        func delete(_ keys: [String]) async throws(ObjectStoreError) { try await base.delete(keys) }
-    }
-
     @Test(arguments: [false, true]) func aBucketWithoutConditionsIsRefused(losesAnswers: Bool) async throws {
         let machine = try ShipMachine(seed: 24)
         try machine.save()
-        let objects = Careless(losesAnswers: losesAnswers)
+        let objects = CarelessObjectStore(losesAnswers: losesAnswers)
         #expect(await Self.code { try await machine.shipper(objects).shipOnce() } == .unsafeStore)
         #expect(objects.base.contents.keys == [])
         try await machine.shipper(objects) { $0.onlyWriter = true }.shipOnce()

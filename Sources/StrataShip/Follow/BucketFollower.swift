@@ -43,15 +43,11 @@ public final class BucketFollower: Sendable {
         let bucket = ShipBucket(objects, options.cipher)
         let log: FollowedLog
         do throws(ShipError) {
-            guard var found = try await ShippedLog.read(bucket) else { throw EpochLead.noLog(bucket) }
-            try found.requireEnd()
-            try await found.removeDiscardedCheckpoints(bucket)
-            try await found.removeUnreachedCheckpoints(bucket)
-            let catalog = FollowCatalog(found, holes: try await FollowedLog.holes(found, bucket))
-            if cached == nil || cached?.storeUUID != catalog.storeUUID { chunks.clear() }
+            guard let catalog = try await FollowedLog.catalog(bucket) else { throw EpochLead.noLog(bucket) }
+            if cached?.isContinued(by: catalog) != true { chunks.clear() }
             log = FollowedLog(bucket, chunks, catalog, options, isContacted: true)
         } catch {
-            guard error.mayPass, let cached else { throw error }
+            guard error.mayPass, let cached, cached.bucket == bucket.description else { throw error }
             log = FollowedLog(bucket, chunks, cached, options, isContacted: false)
             log.note(error)
         }

@@ -12,23 +12,27 @@ internal import SystemPackage
 /// that is damaged counts as missing. Those used least lately go first, by the second-chance rule. What was used last
 /// is in memory, too.
 final class ChunkCache: Sendable {
-    /// Of a segment or checkpoint: chunks of different histories have different epochs.
+    /// Of a segment or checkpoint: chunks of different histories have different epochs, or are of different logs.
     struct Key: Hashable, Sendable {
         enum Kind: UInt8, Sendable {
             case segment, checkpoint
         }
 
         var kind: Kind
+        /// Tells a log's epoch from epochs of others with its number, see ``FollowCatalog/logs``.
+        var log: UInt64
         var epoch: UInt32
         var number: UInt32
         var chunk: UInt32
 
         var fileName: String {
-            "\(ShipKey.hex(epoch))-\(ShipKey.hex(number)).\(kind == .segment ? "seg" : "chk")-\(ShipKey.hex(chunk))"
+            "\(ShipKey.hex(log, 16))-\(ShipKey.hex(epoch))-\(ShipKey.hex(number))"
+                + ".\(kind == .segment ? "seg" : "chk")-\(ShipKey.hex(chunk))"
         }
 
-        init(kind: Kind, epoch: UInt32, number: UInt32, chunk: UInt32) {
+        init(kind: Kind, log: UInt64, epoch: UInt32, number: UInt32, chunk: UInt32) {
             self.kind = kind
+            self.log = log
             self.epoch = epoch
             self.number = number
             self.chunk = chunk
@@ -36,12 +40,13 @@ final class ChunkCache: Sendable {
 
         init?(fileName: String) {
             let text = Array(fileName.utf8)
-            guard text.count == 30, let epoch = UInt32(fileName.prefix(8), radix: 16),
-                let number = UInt32(fileName.dropFirst(9).prefix(8), radix: 16),
+            guard text.count == 47, let log = UInt64(fileName.prefix(16), radix: 16),
+                let epoch = UInt32(fileName.dropFirst(17).prefix(8), radix: 16),
+                let number = UInt32(fileName.dropFirst(26).prefix(8), radix: 16),
                 let chunk = UInt32(fileName.suffix(8), radix: 16)
             else { return nil }
-            let kind: Kind = fileName.dropFirst(18).prefix(3) == "seg" ? .segment : .checkpoint
-            self.init(kind: kind, epoch: epoch, number: number, chunk: chunk)
+            let kind: Kind = fileName.dropFirst(35).prefix(3) == "seg" ? .segment : .checkpoint
+            self.init(kind: kind, log: log, epoch: epoch, number: number, chunk: chunk)
             guard self.fileName == fileName else { return nil }
         }
     }
@@ -67,6 +72,8 @@ final class ChunkCache: Sendable {
     private static let headerBytes = 16
     private static let magic = Array("STRCHNK1".utf8)
     private static let catalogName = "catalog"
+    /// Ends the names of files that are being written.
+    private static let unfinished = ".new"
     /// So many chunks are in memory besides those that grow.
     fileprivate static let memoryChunks = 32
 
@@ -84,6 +91,12 @@ final class ChunkCache: Sendable {
             if try fileSystem.attributes(path) == nil { try fileSystem.createDirectory(path) }
             directory = try fileSystem.openDirectory(try fileSystem.resolve(path))
             for name in try directory.list() {
+                if name.hasSuffix(Self.unfinished) {
+                    // Whoever wrote it has died.
+                    let stem = String(name.dropLast(Self.unfinished.count))
+                    if stem == Self.catalogName || Key(fileName: stem) != nil { try? directory.unlink(name) }
+                    continue
+                }
                 guard let key = Key(fileName: name), let found = try directory.attributes(of: name),
                     found.kind == .regular, found.byteCount >= Int64(Self.headerBytes)
                 else { continue }
@@ -191,7 +204,7 @@ final class ChunkCache: Sendable {
     /// Not flushed: what does not survive a crash is fetched again.
     @discardableResult
     private func replace(_ name: String, _ bytes: [UInt8]) -> Bool {
-        let new = name + ".new"
+        let new = name + Self.unfinished
         do throws(Errno) {
             let file = try directory.open(new, .createIfMissing)
             defer { try? file.close() }
@@ -237,6 +250,7 @@ extension ChunkCache.State {
         byteCount -= entry.byteCount
         ring.removeAll { $0 == key }
         memory[key] = nil
+        memoryOrder.removeAll { $0 == key }
     }
 
     /// The next to go, taken out; nil when all is within the budget.

@@ -27,17 +27,29 @@ struct FollowCatalog: Sendable, Codable, Hashable {
         var number: UInt32
         var epoch: UInt32
         var byteCount: Int
+        /// The segment in which it ends; nil if that is not known.
+        var segment: UInt32?
         var key: String { ShipKey.checkpoint(epoch, number) }
     }
 
     var storeHigh: UInt64
     var storeLow: UInt64
+    /// The bucket, as it describes itself.
+    private(set) var bucket: String
+    /// What tells each epoch of the log from those with its number of other logs: a fork has the UUID of the log that
+    /// it comes from, and the same segments up to where it begins.
+    private(set) var logs: [UInt32: UInt64]
     /// Ascending, and complete.
     var segments: [Segment]
     /// Those that were among them and are open. Snapshots of before go on reading them, as long as their objects are
     /// there.
     var retired: [Segment] = []
-    var checkpoints: [Checkpoint]
+    /// The segments that the log does not need any more, although states of before do.
+    private(set) var holes: [ClosedRange<UInt32>]
+    /// The newest, ascending.
+    private(set) var checkpoints: [Checkpoint]
+    /// So many checkpoints are kept: where the newest is damaged, the one before will do.
+    private static let checkpointMaximum = 2
     /// The next piece's name.
     var epoch: UInt32
     var nextSegment: UInt32
@@ -46,14 +58,19 @@ struct FollowCatalog: Sendable, Codable, Hashable {
     var sequence: UInt64
     var time: Int64
 
-    /// - Parameter holes: The segments that the log does not need any more, although states of before do.
-    init(_ log: ShippedLog, holes: [ClosedRange<UInt32>] = []) {
+    /// - Parameters:
+    ///   - bucket: How the bucket describes itself.
+    ///   - holes: The segments that the log does not need any more.
+    ///   - newestEnd: Where the newest checkpoint ends, if that is known.
+    init(
+        _ log: ShippedLog, bucket: String, holes: [ClosedRange<UInt32>] = [], newestEnd: LogPosition? = nil
+    ) {
+        self.bucket = bucket
+        logs = Self.logs(log.head)
         storeHigh = log.head.storeUUID.high
         storeLow = log.head.storeUUID.low
-        let needed = log.segments.filter { segment in
-            segment.isComplete && !segment.parts.isEmpty && !holes.contains { $0.contains(segment.number) }
-        }
-        segments = needed.map { segment in
+        self.holes = holes
+        segments = log.segments.filter { $0.isComplete && !$0.parts.isEmpty }.map { segment in
             Segment(
                 number: segment.number,
                 parts: segment.parts.map { part in
@@ -65,17 +82,22 @@ struct FollowCatalog: Sendable, Codable, Hashable {
         checkpoints = log.checkpoints.compactMap { found in
             let size = Int(found.byteCount)
             let byteCount = FrameReader.byteCount(ofObject: size, isEncrypted: log.head.isEncrypted) ?? 0
-            return byteCount > 0 ? Checkpoint(number: found.number, epoch: found.epoch, byteCount: byteCount) : nil
+            guard byteCount > 0 else { return nil }
+            let isNewest = log.checkpoints.last.map { $0.number == found.number && $0.epoch == found.epoch } ?? false
+            return Checkpoint(
+                number: found.number, epoch: found.epoch, byteCount: byteCount,
+                segment: isNewest ? newestEnd?.segment : nil)
         }
         // Numbers of checkpoints go on from one epoch to the next. Of two with one number, the later counts.
         var newest: [UInt32: Checkpoint] = [:]
         for checkpoint in checkpoints { newest[checkpoint.number] = checkpoint }
-        checkpoints = newest.values.sorted { $0.number < $1.number }
+        checkpoints = newest.values.sorted { $0.number < $1.number }.suffix(Self.checkpointMaximum)
         epoch = log.epoch
         nextSegment = log.next.segment
         nextOffset = log.next.offset
         sequence = log.end.sequence
         time = log.end.time
+        letGo { _ in false }
     }
 
     private static func epoch(of key: String) -> UInt32 {
@@ -83,6 +105,29 @@ struct FollowCatalog: Sendable, Codable, Hashable {
         case .piece(let epoch, _, _), .whole(let epoch, _), .checkpoint(let epoch, _): epoch
         case nil: 0
         }
+    }
+
+    /// Nobody else has drawn the name of the store that an epoch's owner ships, which stays as long as the epoch.
+    private static func logs(_ head: ShipHead) -> [UInt32: UInt64] {
+        var logs: [UInt32: UInt64] = [:]
+        for (epoch, _) in head.begun {
+            let digest = ObjectDigest(of: Array("\(head.storeHigh) \(head.storeLow) \(epoch.line)".utf8))
+            logs[epoch.number] = UInt64(digest.hexadecimal.prefix(16), radix: 16) ?? 0
+        }
+        return logs
+    }
+
+    /// Whether another catalogue, read from the bucket later, is of the same log.
+    func isContinued(by later: FollowCatalog) -> Bool { later.storeUUID == storeUUID && isContinued(by: later.logs) }
+
+    /// Whether a head, read from the bucket later, is of the same log.
+    func isContinued(by head: ShipHead) -> Bool {
+        head.storeUUID == storeUUID && isContinued(by: Self.logs(head))
+    }
+
+    /// Heads forget epochs of which nothing is left, and never take them back.
+    private func isContinued(by later: [UInt32: UInt64]) -> Bool {
+        later.allSatisfy { number, log in number > epoch || logs[number] == log }
     }
 
     var storeUUID: StoreUUID { StoreUUID(high: storeHigh, low: storeLow) }
@@ -110,20 +155,37 @@ struct FollowCatalog: Sendable, Codable, Hashable {
         retired = (before.retired + before.segments).filter { !known.contains($0.number) && isOpen($0.number) }
     }
 
-    /// Lets go of the segments that the log does not need any more, but for those that are open.
+    /// Takes in which segments the log does not need any more.
     mutating func retire(_ holes: [ClosedRange<UInt32>], _ isOpen: (UInt32) -> Bool) {
-        let before = self
-        segments.removeAll { segment in holes.contains { $0.contains(segment.number) } }
+        self.holes = holes
+        letGo(isOpen)
+    }
+
+    /// Lets go of the segments that the log does not need any more, but for those that are open, and those that an
+    /// opening needs: it begins with the newest checkpoint and reads all segments from there on, retired or not.
+    private mutating func letGo(_ isOpen: (UInt32) -> Bool) {
+        guard !holes.isEmpty else { return }
+        let (before, first) = (self, firstReplayed)
+        segments.removeAll { segment in
+            holes.contains { $0.contains(segment.number) } && first.map { segment.number < $0 } ?? true
+        }
         retain(before, isOpen)
     }
 
-    /// The last segment but one, if it lies in several pieces of the epoch that is being written: by now the bucket has
-    /// it whole, probably.
-    var replaceable: Segment? {
-        guard segments.count >= 2, case let segment = segments[segments.count - 2], segment.parts.count >= 2,
-            segment.parts.allSatisfy({ $0.epoch == epoch })
+    /// The segment that the newest checkpoint ends in; nil without one that the log can be read on from.
+    private var firstReplayed: UInt32? {
+        guard let first = checkpoints.last?.segment, let last = segments.last?.number, first <= last,
+            segments.count(where: { $0.number >= first }) == Int(last - first) + 1
         else { return nil }
-        return segment
+        return first
+    }
+
+    /// The segments, but for the last, that lie in several pieces of the epoch that is being written: the bucket has
+    /// them whole by now, or will have.
+    var replaceable: [Segment] {
+        segments.dropLast().filter { segment in
+            segment.parts.count >= 2 && segment.parts.allSatisfy { $0.epoch == epoch }
+        }
     }
 
     /// Takes in that the bucket has a segment whole.
@@ -134,16 +196,23 @@ struct FollowCatalog: Sendable, Codable, Hashable {
         ]
     }
 
-    /// Takes in that the bucket has further checkpoints, of the epoch that is being written.
-    mutating func add(_ found: [ObjectInfo], isEncrypted: Bool) {
+    /// Takes in that the bucket has further checkpoints, of the epoch that is being written, and where the newest ends.
+    mutating func add(
+        _ found: [ObjectInfo], newestEnd: LogPosition?, isEncrypted: Bool, _ isOpen: (UInt32) -> Bool
+    ) {
         for info in found {
             guard case .checkpoint(let epoch, let number) = ShipKey.parse(info.key), epoch == self.epoch,
                 let byteCount = FrameReader.byteCount(ofObject: Int(info.size), isEncrypted: isEncrypted), byteCount > 0
             else { continue }
             checkpoints.removeAll { $0.number == number }
-            checkpoints.append(Checkpoint(number: number, epoch: epoch, byteCount: byteCount))
+            checkpoints.append(
+                Checkpoint(
+                    number: number, epoch: epoch, byteCount: byteCount,
+                    segment: info.key == found.last?.key ? newestEnd?.segment : nil))
         }
         checkpoints.sort { $0.number < $1.number }
+        checkpoints.removeFirst(max(0, checkpoints.count - Self.checkpointMaximum))
+        letGo(isOpen)
     }
 
     func checkpoint(_ number: UInt32) -> Checkpoint? { checkpoints.last { $0.number == number } }

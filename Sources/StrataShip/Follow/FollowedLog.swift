@@ -14,6 +14,8 @@ final class FollowedLog: Sendable {
         var fetching: [ChunkCache.Key: Task<Result<[UInt8], ShipError>, Never>] = [:]
         /// How often segments are open.
         var open: [UInt32: Int] = [:]
+        /// The last segment that was looked for whole.
+        var wholeAsked: UInt32 = 0
     }
 
     let objects: ShipBucket
@@ -145,17 +147,18 @@ final class FollowedLog: Sendable {
         let parts = all.filter { $0.lower < range.upperBound && $0.upper > range.lowerBound }
         // A chunk in which one epoch takes over from another is of the later one.
         let epoch = parts.map(\.epoch).max() ?? 0
+        let log = catalog.logs[epoch] ?? 0
         let isLast = source == .segment(catalog.segments.last?.number ?? 0)
         switch source {
         case .segment(let number):
             return Chunk(
-                key: .init(kind: .segment, epoch: epoch, number: number, chunk: UInt32(index)), range: range,
-                parts: parts, isWhole: end >= full || !isLast)
+                key: .init(kind: .segment, log: log, epoch: epoch, number: number, chunk: UInt32(index)),
+                range: range, parts: parts, isWhole: end >= full || !isLast)
         case .checkpoint(let checkpoint):
             return Chunk(
-                key: .init(kind: .checkpoint, epoch: epoch, number: checkpoint.number, chunk: UInt32(index)),
-                range: range,
-                parts: parts, isWhole: true)
+                key: .init(
+                    kind: .checkpoint, log: log, epoch: epoch, number: checkpoint.number, chunk: UInt32(index)),
+                range: range, parts: parts, isWhole: true)
         }
     }
 
@@ -216,16 +219,31 @@ final class FollowedLog: Sendable {
         }
     }
 
+    /// Reads what a bucket has; nil where there is no log.
+    static func catalog(_ objects: ShipBucket) async throws(ShipError) -> FollowCatalog? {
+        guard var log = try await ShippedLog.read(objects) else { return nil }
+        try log.requireEnd()
+        try await log.removeStrayCheckpoints(objects)
+        var end: LogPosition?
+        if let newest = log.checkpoints.last {
+            end = try await objects.end(ofCheckpoint: ShipKey.checkpoint(newest.epoch, newest.number))
+        }
+        return FollowCatalog(
+            log, bucket: objects.description, holes: try await holes(log, objects), newestEnd: end)
+    }
+
     /// The segments that a log does not need any more: what the beginning of its last one says.
-    static func holes(_ log: ShippedLog, _ objects: ShipBucket) async throws(ShipError) -> [ClosedRange<UInt32>] {
+    private static func holes(_ log: ShippedLog, _ objects: ShipBucket) async throws(ShipError) -> [ClosedRange<UInt32>]
+    {
         guard let last = log.segments.last(where: { $0.isComplete && !$0.parts.isEmpty }) else { return [] }
         let records = try await RestorePointFinder.firstRecords(last, log.head.storeUUID, objects)
         guard case .all(let holes)? = records.first?.holes else { return [] }
         return holes
     }
 
-    /// Behind the last piece of a segment: looks for checkpoints, which come with sealed segments, and whether the
-    /// segment before is there whole by now. Two requests, however much is in the bucket, and one for each checkpoint.
+    /// Behind the last piece of a segment: looks for checkpoints, which come with sealed segments, and whether segments
+    /// before are there whole by now. Two requests, however much is in the bucket, and one for each checkpoint and each
+    /// segment that is found.
     func noteSealed() async throws(ShipError) {
         let (before, objects) = (catalog, objects)
         let prefix = ShipKey.checkpointPrefix + ShipKey.hex(before.epoch) + "/"
@@ -235,28 +253,48 @@ final class FollowedLog: Sendable {
         }
         // Whoever opens the store reads on behind the newest one: that has to be of what is known. The others are
         // listed again behind the next segment.
-        var reached: [ObjectInfo] = []
-        for info in list.objects {
-            guard let end = try await objects.end(ofCheckpoint: info.key) else { continue }
-            guard let known = before.end, end <= known else { break }
-            reached.append(info)
-        }
-        var whole: (segment: FollowCatalog.Segment, key: String, byteCount: Int)?
-        if let segment = before.replaceable {
-            let key = ShipKey.whole(before.epoch, segment.number)
-            if let header = try await ShippedLog.header(key, objects) {
-                guard header.kind == .whole, header.storeUUID == before.storeUUID, header.epoch == before.epoch,
-                    header.position == LogPosition(segment: segment.number, offset: 0)
-                else { throw ShipError(.damaged, "an object is not the one that its name says", key: key) }
-                whole = (segment, key, header.payloadByteCount)
-            }
-        }
+        let count = try await objects.count(ofCheckpoints: list.objects.map(\.key), through: before.end)
+        let reached = Array(list.objects.prefix(count))
+        var newestEnd: LogPosition?
+        if let newest = reached.last { newestEnd = try await objects.end(ofCheckpoint: newest.key) }
+        let wholes = try await wholes(before)
         state.withLock { state in
             // Otherwise all has been read anew meanwhile.
             guard state.catalog.epoch == before.epoch else { return }
-            state.catalog.add(reached, isEncrypted: objects.isEncrypted)
-            if let whole { state.catalog.replace(whole.segment, key: whole.key, byteCount: whole.byteCount) }
+            let open = state.open
+            state.catalog.add(reached, newestEnd: newestEnd, isEncrypted: objects.isEncrypted) { open[$0] != nil }
+            for whole in wholes {
+                state.catalog.replace(whole.segment, key: whole.key, byteCount: whole.byteCount)
+            }
         }
+    }
+
+    /// A segment that the bucket has whole.
+    private struct Whole {
+        var segment: FollowCatalog.Segment
+        var key: String
+        var byteCount: Int
+    }
+
+    /// So many segments are looked for at once, if they are found.
+    private static let wholeMaximum = 8
+
+    /// Looks for segments that the bucket has whole by now, until one is not there. The next time it begins behind that
+    /// one, which may never come.
+    private func wholes(_ catalog: FollowCatalog) async throws(ShipError) -> [Whole] {
+        let (last, candidates) = (state.withLock { $0.wholeAsked }, catalog.replaceable)
+        var found: [Whole] = []
+        for segment in candidates.filter({ $0.number > last }) + candidates.filter({ $0.number <= last }) {
+            guard found.count < Self.wholeMaximum else { break }
+            state.withLock { $0.wholeAsked = segment.number }
+            let key = ShipKey.whole(catalog.epoch, segment.number)
+            guard let header = try await ShippedLog.header(key, objects) else { break }
+            guard header.kind == .whole, header.storeUUID == catalog.storeUUID, header.epoch == catalog.epoch,
+                header.position == LogPosition(segment: segment.number, offset: 0)
+            else { throw ShipError(.damaged, "an object is not the one that its name says", key: key) }
+            found.append(Whole(segment: segment, key: key, byteCount: header.payloadByteCount))
+        }
+        return found
     }
 
     /// Counts a file of a segment that is opened; false if there is none.
@@ -280,15 +318,14 @@ final class FollowedLog: Sendable {
 
     /// Reads the bucket's names anew.
     func reload() async throws(ShipError) {
-        guard var log = try await ShippedLog.read(objects) else {
+        guard let found = try await Self.catalog(objects) else {
             throw ShipError(.missing, "the log is not in \(objects.description) any more", key: ShipKey.head)
         }
-        try log.requireEnd()
-        try await log.removeDiscardedCheckpoints(objects)
-        try await log.removeUnreachedCheckpoints(objects)
-        let found = FollowCatalog(log, holes: try await Self.holes(log, objects))
-        guard found.storeUUID == catalog.storeUUID else {
-            throw ShipError(.damaged, "another store is shipped to \(objects.description) now", key: ShipKey.head)
+        guard catalog.isContinued(by: found) else {
+            throw ShipError(
+                .damaged,
+                "another log is shipped to \(objects.description) now: another store's, or it was begun anew. Start the "
+                    + "follower again", key: ShipKey.head)
         }
         replace(found)
     }

@@ -74,7 +74,9 @@ struct LogPoller {
         }
         switch header.kind {
         case .fence:
-            // The next epoch goes on here, or before, once its owner has said so in the head.
+            // The next epoch goes on here, or before, once its owner has said so in the head; which it never does if it
+            // has died.
+            guard !isNewest(catalog, try await head()) else { return false }
             try await log.reload()
             return log.catalog.nextKey != key
         case .piece where header.isGap:
@@ -95,16 +97,24 @@ struct LogPoller {
         }
     }
 
-    private func look(_ catalog: FollowCatalog) async throws(ShipError) -> Bool {
+    private func head() async throws(ShipError) -> ShipHead {
         guard let (head, _) = try await ShippedLog.head(log.objects) else {
             throw ShipError(.missing, "the log is not in \(log.objects.description) any more", key: ShipKey.head)
         }
+        return head
+    }
+
+    /// Whether a catalogue is of a head's log, and knows of the newest epoch that has begun.
+    private func isNewest(_ catalog: FollowCatalog, _ head: ShipHead) -> Bool {
+        head.begun.last?.epoch.number == catalog.epoch && catalog.isContinued(by: head)
+    }
+
+    private func look(_ catalog: FollowCatalog) async throws(ShipError) -> Bool {
+        let head = try await head()
         // Shippers that begin or say how far they are change it, too, and only an epoch has other names.
         let next = LogPosition(segment: catalog.nextSegment, offset: catalog.nextOffset)
         let reached = head.reached.flatMap { $0.epoch == catalog.epoch ? $0.position : nil }
-        if head.begun.last?.epoch.number == catalog.epoch, head.storeUUID == catalog.storeUUID,
-            reached.map({ $0 <= next }) ?? true
-        {
+        if isNewest(catalog, head), reached.map({ $0 <= next }) ?? true {
             let whole = ShipKey.whole(catalog.epoch, catalog.nextSegment)
             guard try await ShippedLog.header(whole, log.objects) != nil else { return false }
         }

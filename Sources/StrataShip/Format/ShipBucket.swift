@@ -87,11 +87,16 @@ package struct ShipBucket: Sendable {
 
     /// Where checkpoints end that were asked for before. Objects are not replaced.
     private final class Positions: Sendable {
+        private static let countMaximum = 256
         private let known = Mutex<[String: LogPosition]>([:])
 
-        subscript(_ key: String) -> LogPosition? {
-            get { known.withLock { $0[key] } }
-            set { known.withLock { $0[key] = newValue } }
+        subscript(_ key: String) -> LogPosition? { known.withLock { $0[key] } }
+
+        func keep(_ key: String, _ position: LogPosition) {
+            known.withLock { known in
+                if known.count >= Self.countMaximum { known.removeAll() }
+                known[key] = position
+            }
         }
     }
 
@@ -102,7 +107,7 @@ package struct ShipBucket: Sendable {
         if let known = positions[key] { return known }
         do throws(ShipError) {
             let found = try await ShippedLog.header(key, self)?.position
-            if let found { positions[key] = found }
+            if let found { positions.keep(key, found) }
             return found
         } catch {
             guard error.code == .damaged else { throw error }

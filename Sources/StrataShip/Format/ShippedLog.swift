@@ -45,99 +45,12 @@ package struct ShippedLog: Sendable {
     package private(set) var last: ObjectHeader?
     /// The epoch whose owner has put a fence under the name of the next piece.
     package private(set) var fence: UInt32?
-    /// The piece at ``end``, if it is gone: it was shipped, because the bucket names it or one behind it in its
-    /// segment, or the head says that the log had come further. The log goes on there, and nobody knows how far.
+    /// A piece that was shipped, is gone, and has to be there before anybody goes on with the log. Either it lies at
+    /// ``end``: the bucket names it or one behind it in its segment, or the head says that the log had come further,
+    /// and nobody knows how far. Or it lies before ``end`` in the same segment, which cannot be read then.
     package private(set) var gone: String?
     /// Checkpoints that lie on this log, by number, ascending, their epochs, and their objects' sizes.
-    package private(set) var checkpoints: [(number: UInt32, epoch: UInt32, byteCount: Int64)] = []
-
-    // MARK: Requests
-
-    /// The head, and its version; nil where there is none.
-    package static func head(
-        _ objects: ShipBucket
-    ) async throws(ShipError) -> (head: ShipHead, tag: String)? {
-        var attempt = 0
-        while true {
-            attempt += 1
-            let found: ObjectContents
-            do throws(ObjectStoreError) {
-                found = try await objects.get(ShipKey.head, range: nil)
-            } catch {
-                if case .notFound = error { return nil }
-                throw ShipError(error)
-            }
-            do throws(ShipError) {
-                return (try ShipHead(found.bytes, objects.cipher), found.info.tag)
-            } catch {
-                // It may have been damaged on its way.
-                guard error.code == .damaged, attempt < readAttempts else { throw error }
-            }
-        }
-    }
-
-    /// How often an object is read that arrives damaged.
-    static let readAttempts = 3
-
-    /// The header of an object; nil where there is none.
-    package static func header(
-        _ key: String, _ objects: ShipBucket
-    ) async throws(ShipError) -> ObjectHeader? {
-        var attempt = 0
-        while true {
-            attempt += 1
-            let bytes: [UInt8]
-            do throws(ObjectStoreError) {
-                bytes = try await objects.get(key, range: 0..<Int64(ObjectHeader.byteCount)).bytes
-            } catch {
-                switch error {
-                case .notFound: return nil
-                case .rangeNotSatisfiable: throw ShipError(.damaged, "an object is empty", key: key)
-                default: throw ShipError(error)
-                }
-            }
-            do throws(ShipError) {
-                return try ObjectHeader(bytes, key: key)
-            } catch {
-                guard error.code == .damaged, attempt < readAttempts else { throw error }
-            }
-        }
-    }
-
-    /// A whole object's header and payload, checked; nil where there is none.
-    package static func object(
-        _ key: String, _ objects: ShipBucket
-    ) async throws(ShipError) -> (header: ObjectHeader, payload: [UInt8])? {
-        var attempt = 0
-        while true {
-            attempt += 1
-            let bytes: [UInt8]
-            do throws(ObjectStoreError) {
-                bytes = try await objects.get(key, range: nil).bytes
-            } catch {
-                if case .notFound = error { return nil }
-                throw ShipError(error)
-            }
-            do throws(ShipError) {
-                let header = try ObjectHeader(bytes, key: key)
-                return (header, try header.payload(of: bytes, key: key, cipher: objects.cipher))
-            } catch {
-                guard error.code == .damaged, attempt < readAttempts else { throw error }
-            }
-        }
-    }
-
-    static func list(_ prefix: String, _ objects: ShipBucket) async throws(ShipError) -> [ObjectInfo] {
-        var found: [ObjectInfo] = []
-        while true {
-            let after = found.last?.key
-            let list = try await asking { () async throws(ObjectStoreError) in
-                try await objects.list(prefix: prefix, after: after, limit: 1000)
-            }
-            found += list.objects
-            guard list.isTruncated, !list.objects.isEmpty else { return found }
-        }
-    }
+    package internal(set) var checkpoints: [(number: UInt32, epoch: UInt32, byteCount: Int64)] = []
 
     // MARK: Reading
 
@@ -164,6 +77,7 @@ package struct ShippedLog: Sendable {
             try await log.walk(epoch.number, from: start, to: limit, names, objects)
         }
         log.compareWithReached()
+        log.findHole()
         try await log.findCheckpoints(objects)
         return log
     }
@@ -352,6 +266,25 @@ package struct ShippedLog: Sendable {
         if let last = segments.last, last.number == next.segment { segments[segments.count - 1].isComplete = false }
     }
 
+    /// Finds out whether the segment that the log goes on in has lost a piece. An epoch that begins in the middle of
+    /// the segment says nothing of the pieces of the one before.
+    private mutating func findHole() {
+        guard gone == nil, end.offset > 0 else { return }
+        var hole = 0
+        for part in segment(end.segment)?.parts ?? [] {
+            guard part.range.lowerBound == hole else { break }
+            hole = part.range.upperBound
+        }
+        guard hole < end.offset else { return }
+        let position = LogPosition(segment: end.segment, offset: hole)
+        let owner = head.begun.last { $0.start.position <= position }?.epoch.number
+        gone = ShipKey.piece(owner ?? epoch, position.segment, position.offset)
+        // What lies behind it is of no use, and what lies before it is.
+        guard let index = segments.lastIndex(where: { $0.number == position.segment }) else { return }
+        segments[index].parts.removeAll { $0.range.lowerBound >= hole }
+        segments[index].isComplete = false
+    }
+
     /// A segment that is entered, or gone on in.
     private mutating func begin(_ position: LogPosition) {
         if let last = segments.last, last.number == position.segment {
@@ -407,83 +340,18 @@ package struct ShippedLog: Sendable {
         }
     }
 
-    private mutating func findCheckpoints(_ objects: ShipBucket) async throws(ShipError) {
-        let epochs = Set(head.begun.map(\.epoch.number))
-        for info in try await Self.list(ShipKey.checkpointPrefix, objects) {
-            guard case .checkpoint(let epoch, let number) = ShipKey.parse(info.key), epochs.contains(epoch) else {
-                continue
-            }
-            checkpoints.append((number, epoch, info.size))
-        }
-        checkpoints.sort { ($0.number, $0.epoch) < ($1.number, $1.epoch) }
-    }
-
-    /// Leaves out the checkpoints of the ends of epochs that count no more, since a later one begins before them:
-    /// whoever looks for the newest would find one of another history.
-    package mutating func removeDiscardedCheckpoints(_ objects: ShipBucket) async throws(ShipError) {
-        let newest = head.begun.last?.epoch.number
-        var earlier: [UInt32: [UInt32]] = [:]
-        for entry in checkpoints where entry.epoch != newest { earlier[entry.epoch, default: []].append(entry.number) }
-        let log = self
-        // In each epoch from the last one on, up to the first that counts.
-        let results = await withTaskGroup(of: Result<[String], ShipError>.self) { group in
-            var waiting = Array(earlier)
-            func add() {
-                guard let (epoch, numbers) = waiting.popLast() else { return }
-                group.addTask { await log.discarded(numbers, of: epoch, objects) }
-            }
-            for _ in 0..<8 { add() }
-            var results: [Result<[String], ShipError>] = []
-            while let result = await group.next() {
-                results.append(result)
-                add()
-            }
-            return results
-        }
-        var discarded: Set<String> = []
-        for result in results { discarded.formUnion(try result.get()) }
-        checkpoints.removeAll { discarded.contains(ShipKey.checkpoint($0.epoch, $0.number)) }
-    }
-
-    /// Leaves out the checkpoints that came while the log was read, of what was shipped behind its end.
-    package mutating func removeUnreachedCheckpoints(_ objects: ShipBucket) async throws(ShipError) {
-        let known = segments.last { $0.isComplete && !$0.parts.isEmpty }
-        let end = known.map { LogPosition(segment: $0.number, offset: $0.end) }
-        let newest = head.begun.last?.epoch.number
-        for entry in checkpoints.reversed() where entry.epoch == newest {
-            let key = ShipKey.checkpoint(entry.epoch, entry.number)
-            if let found = try await objects.end(ofCheckpoint: key), let end, found <= end { return }
-            checkpoints.removeAll { $0.epoch == entry.epoch && $0.number == entry.number }
-        }
-    }
-
-    private func discarded(
-        _ numbers: [UInt32], of epoch: UInt32, _ objects: ShipBucket
-    ) async -> Result<[String], ShipError> {
-        var discarded: [String] = []
-        for number in numbers.sorted(by: >) {
-            let key = ShipKey.checkpoint(epoch, number)
-            do throws(ShipError) {
-                if let end = try await objects.end(ofCheckpoint: key), contains(end, of: epoch) { break }
-            } catch {
-                return .failure(error)
-            }
-            discarded.append(key)
-        }
-        return .success(discarded)
-    }
-
     /// Makes sure that it is known where the log ends: nothing may be fenced, compared, or taken for the newest state
     /// before.
     ///
     /// - Throws: `.missing`
     package func requireEnd() throws(ShipError) {
         guard let gone else { return }
+        let last = gone == ShipKey.piece(epoch, end.segment, end.offset) ? ", up to transaction \(end.sequence)" : ""
         throw ShipError(
             .missing,
             "a piece of the log is gone that was shipped: somebody, or a rule of the bucket, has removed it. "
-                + "The log ends behind it, and cannot be followed. Earlier states can be restored, up to transaction "
-                + "\(end.sequence); to go on shipping, use another prefix", key: gone)
+                + "The log ends behind it, and cannot be followed. Earlier states can be restored\(last); to go on "
+                + "shipping, use another prefix", key: gone)
     }
 
     /// Whether a position that an epoch has written is of the history that counts.

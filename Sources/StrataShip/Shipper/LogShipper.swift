@@ -20,12 +20,17 @@ public import SystemPackage
 public final class LogShipper: Sendable {
     private struct Waiter {
         let sequence: UInt64
-        let continuation: CheckedContinuation<Result<Void, ShipError>, Never>
+        /// How often it has to be looked at the bucket before this one is told.
+        let looks: Int
+        /// False: it has to be asked again.
+        let continuation: CheckedContinuation<Result<Bool, ShipError>, Never>
     }
 
     private struct Shared {
         var status = ShipStatus()
         var oldestUnshippedTime: Int64?
+        var looks = 0
+        var lookTime: Int64 = 0
         var waiters: [UInt64: Waiter] = [:]
         var nextWaiter: UInt64 = 0
         var failure: ShipError?
@@ -36,6 +41,32 @@ public final class LogShipper: Sendable {
         var sleeper: CheckedContinuation<Void, Never>?
         var sleep: UInt64 = 0
         var isWoken = false
+
+        func isShipped(_ sequence: UInt64) -> Bool { status.epoch > 0 && status.sequence >= sequence }
+
+        /// Whether so much time has passed that nobody knows what has become of the bucket. A shipper that has ended
+        /// looks no more.
+        func isLookOwed(_ now: Int64) -> Bool {
+            status.epoch > 0 && ending == nil
+                && (now - lookTime).magnitude >= ShipWorker.lookNanoseconds.magnitude
+        }
+
+        /// What is known of a transaction at once; nil if that has to be waited for.
+        func answer(_ sequence: UInt64, _ now: Int64) -> Result<Bool, ShipError>? {
+            if let failure { return .failure(failure) }
+            if isShipped(sequence) {
+                guard isLookOwed(now) else { return .success(true) }
+                return isRunning ? nil : .success(false)
+            }
+            return ending.map { .failure($0) }
+        }
+
+        /// Takes out those who wait and satisfy something.
+        mutating func take(_ isTaken: (Waiter) -> Bool) -> [Waiter] {
+            let taken = waiters.filter { isTaken($0.value) }
+            for key in taken.keys { waiters[key] = nil }
+            return Array(taken.values)
+        }
     }
 
     private let options: ShipOptions
@@ -113,7 +144,7 @@ public final class LogShipper: Sendable {
         var pause = Duration.milliseconds(250)
         while !shared.withLock({ $0.isStopping }), !Task.isCancelled {
             do throws(ShipError) {
-                try await round(isLast: false)
+                try await round(.usual)
                 pause = .milliseconds(250)
                 await sleep(options.interval)
             } catch {
@@ -130,7 +161,7 @@ public final class LogShipper: Sendable {
     private func shipLast() async throws(ShipError) {
         let last = Task.detached { [self] () async -> Result<Void, ShipError> in
             do throws(ShipError) {
-                return .success(try await round(isLast: true))
+                return .success(try await round(.last))
             } catch {
                 return .failure(error)
             }
@@ -156,8 +187,7 @@ public final class LogShipper: Sendable {
     private func finish(_ error: ShipError) {
         let waiters = shared.withLock { shared in
             shared.ending = error
-            defer { shared.waiters = [:] }
-            return Array(shared.waiters.values)
+            return shared.take { _ in true }
         }
         for waiter in waiters { waiter.continuation.resume(returning: .failure(error)) }
     }
@@ -169,7 +199,7 @@ public final class LogShipper: Sendable {
     public func shipOnce(withCheckpoint: Bool = false) async throws(ShipError) {
         try begin()
         defer { end() }
-        try await round(isLast: withCheckpoint)
+        try await round(withCheckpoint ? .last : .usual)
     }
 
     /// Lets the next shipper of this store go on in this one's epoch; for programs that use
@@ -197,14 +227,23 @@ public final class LogShipper: Sendable {
     }
 
     private func end() {
-        shared.withLock { $0.isRunning = false }
+        // Whoever waits for a look has to see to that alone now.
+        let waiters = shared.withLock { shared in
+            shared.isRunning = false
+            let looks = shared.looks
+            return shared.take { $0.looks > looks }
+        }
+        for waiter in waiters { waiter.continuation.resume(returning: .success(false)) }
     }
 
-    private func round(isLast: Bool) async throws(ShipError) {
+    private func round(_ round: ShipWorker.Round) async throws(ShipError) {
+        let isAsked = shared.withLock { shared in shared.waiters.values.contains { $0.looks > shared.looks } }
         do throws(ShipError) {
-            try await worker.round(isLast: isLast) { [self] progress in note(progress) }
+            try await worker.round(round, isAsked: isAsked) { [self] progress in note(progress) }
             shared.withLock { $0.status.isFailing = false }
         } catch {
+            // Whoever asked has given up.
+            if round == .look, error.code == .cancelled { throw error }
             let isNew = shared.withLock { shared in
                 shared.status.lastProblem = error.description
                 shared.status.isFailing = true
@@ -214,10 +253,7 @@ public final class LogShipper: Sendable {
             }
             if isNew {
                 if error.code == .fenced, await worker.isReplaced { onFenced(error) }
-                let waiters = shared.withLock { shared in
-                    defer { shared.waiters = [:] }
-                    return Array(shared.waiters.values)
-                }
+                let waiters = shared.withLock { shared in shared.take { _ in true } }
                 for waiter in waiters { waiter.continuation.resume(returning: .failure(error)) }
             }
             throw error
@@ -227,42 +263,56 @@ public final class LogShipper: Sendable {
     private func note(_ progress: ShipWorker.Progress) {
         let done = shared.withLock { shared in
             shared.status.sequence = progress.sequence
-            shared.status.unshippedBytes = progress.unshippedBytes
+            shared.looks = progress.looks
+            shared.lookTime = progress.lookTime
             shared.status.epoch = progress.epoch
             shared.status.pieces = progress.pieces
             shared.status.pieceBytes = progress.pieceBytes
             shared.status.gaps = progress.gaps
             if let problem = progress.problem { shared.status.lastProblem = problem }
-            shared.oldestUnshippedTime = progress.oldestUnshippedTime
-            if progress.oldestUnshippedTime == nil { shared.status.unshippedSeconds = 0 }
-            let done = shared.waiters.filter { $0.value.sequence <= progress.sequence }
-            for key in done.keys { shared.waiters[key] = nil }
-            return done.values.map(\.continuation)
+            if let unshipped = progress.unshipped {
+                shared.status.unshippedBytes = unshipped.bytes
+                shared.oldestUnshippedTime = unshipped.oldestTime
+                if unshipped.oldestTime == nil { shared.status.unshippedSeconds = 0 }
+            }
+            return shared.take { $0.sequence <= progress.sequence && $0.looks <= progress.looks }
         }
-        for continuation in done { continuation.resume(returning: .success(())) }
+        for waiter in done { waiter.continuation.resume(returning: .success(true)) }
     }
 
     // MARK: Waiting
 
     /// Returns when a transaction is in the bucket, durable there. A shipper that runs ships it at once; one request
-    /// serves all who wait.
+    /// serves all who wait. A minute after the bucket was last seen to have this shipper's head, it is looked at again
+    /// before the answer. A shipper that has ended looks no more, and answers by what it knew then.
     ///
     /// - Parameter sequence: Of a transaction that was committed, as ``CommitReceipt/sequence`` says.
-    /// - Throws: ``ShipError``: why the shipper has ended; `.cancelled` if it was stopped, or this task cancelled.
+    /// - Throws: ``ShipError``: why the shipper has failed, even if the transaction was shipped before; `.cancelled` if
+    ///   it was stopped before that, or this task cancelled.
     public func shipped(through sequence: UInt64) async throws(ShipError) {
-        let number = shared.withLock { shared -> UInt64? in
-            if shared.status.epoch > 0, shared.status.sequence >= sequence { return nil }
+        while try await !isKnownAsShipped(sequence) {}
+    }
+
+    /// Waits until it is known that a transaction is in the bucket; false if that has to be asked again.
+    private func isKnownAsShipped(_ sequence: UInt64) async throws(ShipError) -> Bool {
+        let now = options.clock()
+        if case .success(false) = shared.withLock({ $0.answer(sequence, now) }) {
+            // Nobody else looks.
+            try await round(.look)
+            return shared.withLock { $0.isShipped(sequence) }
+        }
+        let number = shared.withLock { shared in
             shared.nextWaiter += 1
             return shared.nextWaiter
         }
-        guard let number else { return }
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { (continuation: CheckedContinuation<Result<Void, ShipError>, Never>) in
-                let early = shared.withLock { shared -> Result<Void, ShipError>? in
-                    if shared.status.epoch > 0, shared.status.sequence >= sequence { return .success(()) }
-                    if let failure = shared.failure ?? shared.ending { return .failure(failure) }
+            await withCheckedContinuation { (continuation: CheckedContinuation<Result<Bool, ShipError>, Never>) in
+                let early = shared.withLock { shared -> Result<Bool, ShipError>? in
+                    if let answer = shared.answer(sequence, now) { return answer }
                     if Task.isCancelled { return .failure(ShipError(ObjectStoreError.cancelled)) }
-                    shared.waiters[number] = Waiter(sequence: sequence, continuation: continuation)
+                    shared.waiters[number] = Waiter(
+                        sequence: sequence, looks: shared.isLookOwed(now) ? shared.looks + 1 : 0,
+                        continuation: continuation)
                     return nil
                 }
                 if let early { return continuation.resume(returning: early) }
@@ -272,7 +322,7 @@ public final class LogShipper: Sendable {
             let waiter = shared.withLock { $0.waiters.removeValue(forKey: number) }
             waiter?.continuation.resume(returning: .failure(ShipError(ObjectStoreError.cancelled)))
         }
-        try result.get()
+        return try result.get()
     }
 
     /// Lets a sleeping run look at once.

@@ -7,14 +7,27 @@ internal import SystemPackage
 /// What ships: one thing after the other.
 actor ShipWorker {
     struct Progress: Sendable {
+        /// The last transaction that whoever waits for it may be told of.
         var sequence: UInt64
-        var unshippedBytes: Int64
-        var oldestUnshippedTime: Int64?
+        /// How often it was looked whether the head is still there and ours, and when that was done last.
+        var looks: Int
+        var lookTime: Int64
+        /// What waits to be shipped; nil if it was not found out.
+        var unshipped: (bytes: Int64, oldestTime: Int64?)?
         var epoch: UInt32
         var pieces: Int
         var pieceBytes: Int64
         var gaps: Int
         var problem: String?
+    }
+
+    /// What is to be done.
+    enum Round: Sendable {
+        case usual
+        /// The newest checkpoint is shipped, too, however near the last one is.
+        case last
+        /// Nothing is shipped. It is looked whether the head is still there and ours.
+        case look
     }
 
     /// An object that was sent, or is about to be, until it is known what has become of it. The same bytes are sent
@@ -27,20 +40,22 @@ actor ShipWorker {
     }
 
     /// A sealed segment that lies in the bucket in pieces.
-    private struct Sealed {
+    struct Sealed {
         var header: ObjectHeader
     }
 
     private let path: FilePath
     private let fileSystem: any FileSystem
-    private var objects: ShipBucket
-    private let options: ShipOptions
-    private let calls = BlockingCalls("strata.ship")
-    private var scanner: LogScanner?
-    private var lead: EpochLead?
+    var objects: ShipBucket
+    let options: ShipOptions
+    let calls = BlockingCalls("strata.ship")
+    private var isAtWork = false
+    private var queue: [CheckedContinuation<Void, Never>] = []
+    var scanner: LogScanner?
+    var lead: EpochLead?
     private var line = ""
     /// Where the log in the bucket ends.
-    private var place = ShipHead.Place(segment: 0, offset: 0, sequence: 0, time: .min, checksum: 0)
+    var place = ShipHead.Place(segment: 0, offset: 0, sequence: 0, time: .min, checksum: 0)
     private var pending: Pending?
     private var failure: ShipError?
     /// Whether whoever has fenced this shipper ships another store, which has taken the place of this one.
@@ -48,26 +63,29 @@ actor ShipWorker {
     /// The segment that is being shipped: where it begins, as far as that is known, and in how many pieces it lies.
     private var segmentStart: (sequence: UInt64, time: Int64)?
     private var segmentPieces = 0
-    private var sealed: [Sealed] = []
-    private var checkpointEnd: LogPosition?
-    private var checkpointNumber: UInt32?
-    private var loggedSinceCheckpoint = 0
-    private var pieces = 0
+    var sealed: [Sealed] = []
+    var checkpointEnd: LogPosition?
+    var checkpointNumber: UInt32?
+    var loggedSinceCheckpoint = 0
+    var pieces = 0
     private var pieceBytes: Int64 = 0
     private var gaps = 0
-    private var problem: String?
+    var problem: String?
     private var slotSegment: UInt32?
     /// Whether the slot says that the store has been shipped to the bucket, and whether it has been.
     private var slotHasShipped = false
     private var hasShipped = false
-    /// When it was last looked whether the head is still there and ours.
+    /// When it was last looked whether the head is still there and ours, and how often.
     private var lastLook: Int64 = 0
+    private var looks = 0
+    /// The last transaction in the bucket behind which no look was due.
+    private var vouchedSequence: UInt64 = 0
     /// Since when something has been waiting to be shipped, by the shipper's clock.
     private var waitingSince: Int64?
     /// A fence that was met, until it is known whether another store has taken the place of this one.
     private var fence: ShipError?
-    private var collected: Int64?
-    private var collectedPieces = 0
+    var collected: Int64?
+    var collectedPieces = 0
 
     init(_ path: FilePath, _ fileSystem: any FileSystem, _ objects: any ObjectStore, _ options: ShipOptions) {
         self.path = path
@@ -77,24 +95,28 @@ actor ShipWorker {
     }
 
     /// With work to do, so much time passes before it is looked whether the head is still there and ours.
-    private static let lookNanoseconds: Int64 = 60_000_000_000
-    /// So many segments are kept open for when compaction removes them.
-    private static let heldMaximum = 64
-    /// A collection is begun that often, if something was shipped since, and the first so long after the start.
-    private static let collectionNanoseconds: Int64 = 86_400_000_000_000
-    private static let firstCollectionNanoseconds: Int64 = 600_000_000_000
+    static let lookNanoseconds: Int64 = 60_000_000_000
 
     /// Ships what is there.
     ///
     /// - Parameters:
-    ///   - isLast: Whether the newest checkpoint is shipped however near the last one is.
+    ///   - isAsked: Whether somebody waits for a look at the head.
     ///   - note: Called whenever something has been shipped.
-    func round(isLast: Bool, note: @Sendable (Progress) -> Void) async throws(ShipError) {
+    func round(
+        _ round: Round, isAsked: Bool = false, note: @Sendable (Progress) -> Void
+    ) async throws(ShipError) {
+        await enter()
+        defer { leave() }
         if let failure { throw failure }
+        let isLast = round == .last
         do throws(ShipError) {
             try await settleFence()
+            if round == .look {
+                try await look(isDue: true)
+                return note(progress(nil))
+            }
             if lead == nil { try await open(note) }
-            try await ship(note)
+            try await ship(isAsked: isAsked, note)
             try await shipWholes()
             try await shipCheckpoint(isLast: isLast)
             if isLast, lead?.isBehind(place.position) == true { try await look(isDue: true) }
@@ -108,6 +130,19 @@ actor ShipWorker {
             if !error.mayPass, error.code != .cancelled { failure = error }
             throw error
         }
+    }
+
+    /// Waits until nobody else is at work: a look may be asked for at any time.
+    private func enter() async {
+        guard isAtWork else {
+            isAtWork = true
+            return
+        }
+        await withCheckedContinuation { queue.append($0) }
+    }
+
+    private func leave() {
+        if queue.isEmpty { isAtWork = false } else { queue.removeFirst().resume() }
     }
 
     /// Behind a fence: makes the writer refuse further commits, in whichever process it is, if its store has been
@@ -158,16 +193,18 @@ actor ShipWorker {
         place.segment = known?.segment ?? 0
         let end = try await calls.run { () throws(StoreError) in try scanner.extent().end }
         let waiting = try await unshipped(scanner, end)
-        note(progress(oldest: waiting.time, bytes: waiting.bytes))
+        note(progress(waiting))
         let slot = ShipSlot(
             storeUUID: scanner.storeUUID, line: line, segment: known?.segment ?? 0,
             maximumBytes: options.slotMaximumBytes, bucket: bucket, hasShipped: hasShipped, release: known?.release)
         let begun = try await EpochLead.take(scanner, slot, calls, objects, options)
         lastLook = options.clock()
+        looks += 1
         hasShipped = true
         self.scanner = scanner
         lead = begun.lead
         place = begun.place
+        vouchedSequence = place.sequence
         segmentStart = begun.segmentStart
         segmentPieces = begun.segmentPieces
         checkpointEnd = begun.checkpointEnd
@@ -175,15 +212,17 @@ actor ShipWorker {
         try await writeSlot(scanner)
     }
 
-    private func progress(oldest: Int64?, bytes: Int64) -> Progress {
+    private func progress(_ unshipped: (bytes: Int64, oldestTime: Int64?)?) -> Progress {
         Progress(
-            sequence: place.sequence, unshippedBytes: bytes, oldestUnshippedTime: oldest,
-            epoch: lead?.epoch ?? 0, pieces: pieces, pieceBytes: pieceBytes, gaps: gaps, problem: problem)
+            sequence: vouchedSequence, looks: looks, lookTime: lastLook, unshipped: unshipped, epoch: lead?.epoch ?? 0,
+            pieces: pieces, pieceBytes: pieceBytes, gaps: gaps, problem: problem)
     }
 
     /// Ends what ``open(_:)`` has begun, and lets the next shipper of this store go on in the epoch, if nothing is on
     /// its way to the bucket. Shipping again begins anew.
     func release() async {
+        await enter()
+        defer { leave() }
         guard failure == nil, fence == nil, pending == nil, sealed.isEmpty, let lead, let scanner else { return }
         self.lead = nil
         self.scanner = nil
@@ -196,47 +235,55 @@ actor ShipWorker {
 
     // MARK: Pieces
 
-    private func ship(_ note: @Sendable (Progress) -> Void) async throws(ShipError) {
+    private func ship(isAsked: Bool, _ note: @Sendable (Progress) -> Void) async throws(ShipError) {
         guard let scanner else { return }
+        var isAsked = isAsked
         var extent = try await calls.run { () throws(StoreError) in try scanner.extent() }
         guard pending != nil || place.position < extent.end else {
             waitingSince = nil
-            note(progress(oldest: nil, bytes: 0))
-            // Once, when a minute has passed since the last piece: an idle store costs nothing.
-            if lead?.isBehind(place.position) == true { try await look() }
-            return
+            note(progress((0, nil)))
+            // An idle store costs nothing, but once, a minute after the last piece, and for somebody who asks.
+            guard isAsked || vouchedSequence != place.sequence || lead?.isBehind(place.position) == true else { return }
+            try await look(isDue: isAsked)
+            return note(progress((0, nil)))
         }
         while pending != nil || place.position < extent.end {
             let waiting = try await unshipped(scanner, extent.end)
-            note(progress(oldest: waiting.time, bytes: waiting.bytes))
-            try await look()
+            note(progress(waiting))
+            try await look(isDue: isAsked)
+            isAsked = false
             if pending == nil { pending = try await nextPiece(scanner, extent) }
             try await send()
             // Whoever waits is told behind this, and a piece may have taken long.
             try await look()
             extent = try await calls.run { () throws(StoreError) in try scanner.extent() }
         }
-        note(progress(oldest: nil, bytes: 0))
+        note(progress((0, nil)))
     }
 
     /// Looks whether the head is still there and ours, if that was last seen a minute ago, or it is due in any case;
-    /// and says there how far the log has come.
+    /// and says there how far the log has come. Behind that, whoever waits may be told what is in the bucket.
     private func look(isDue: Bool = false) async throws(ShipError) {
         let now = options.clock()
         // A clock that was set back is no reason to wait.
-        guard isDue || now < lastLook || now - lastLook >= Self.lookNanoseconds, var looking = lead else { return }
-        try await looking.look(objects, place.position)
-        lead = looking
-        lastLook = now
+        if isDue || now < lastLook || now - lastLook >= Self.lookNanoseconds {
+            if var looking = lead {
+                try await looking.look(objects, place.position)
+                lead = looking
+            }
+            lastLook = now
+            looks += 1
+        }
+        vouchedSequence = place.sequence
     }
 
     /// How much waits to be shipped, and since when: the time of the oldest record, or when it was first seen here, by
     /// whichever clock says more.
     private func unshipped(
         _ scanner: LogScanner, _ end: LogPosition
-    ) async throws(ShipError) -> (bytes: Int64, time: Int64?) {
+    ) async throws(ShipError) -> (bytes: Int64, oldestTime: Int64?) {
         let place = place
-        let waiting: (bytes: Int64, time: Int64?) = try await calls.run { () throws(StoreError) in
+        let waiting: (bytes: Int64, oldestTime: Int64?) = try await calls.run { () throws(StoreError) in
             guard place.position < end else { return (0, nil) }
             var bytes = Int64(0)
             var time: Int64?
@@ -255,7 +302,7 @@ actor ShipWorker {
         }
         let since = waitingSince ?? options.clock()
         waitingSince = since
-        return (waiting.bytes, min(waiting.time ?? since, since))
+        return (waiting.bytes, min(waiting.oldestTime ?? since, since))
     }
 
     /// What is shipped next.
@@ -264,72 +311,10 @@ actor ShipWorker {
     ) async throws(ShipError) -> Pending {
         guard let lead else { throw ShipError(.invalid, "the shipper has no epoch") }
         let (place, maximum) = (place, options.pieceMaximumBytes)
-        struct Cut: Sendable {
-            var bytes: [UInt8] = []
-            var records: [LoggedRecord] = []
-            var next: UInt32?
-            var isGap = false
-            var start: SegmentStart?
+        let cut = try await calls.run { () throws(StoreError) in
+            try PieceCut(scanner, extent, from: place, maximumBytes: maximum)
         }
-        let cut: Cut = try await calls.run { () throws(StoreError) in
-            var cut = Cut()
-            let later = try scanner.segments().filter { $0 > place.segment && $0 <= extent.end.segment }
-            for segment in later.prefix(Self.heldMaximum) { try scanner.hold(segment) }
-            let isOver = extent.end.segment > place.segment
-            guard try scanner.hold(place.segment) else {
-                // Compacted away before it was shipped.
-                guard isOver, let next = later.first else {
-                    throw StoreError(
-                        .corruption, "the segment that the log goes on in is missing", segment: place.segment)
-                }
-                cut.next = next
-                cut.isGap = true
-                return cut
-            }
-            if place.offset == 0 { cut.start = try scanner.start(of: place.segment) }
-            var limit = extent.end.offset
-            var isLimitKnown = !isOver
-            if isOver {
-                if later.first == place.segment + 1 {
-                    limit = try scanner.start(of: place.segment + 1).previousValidByteCount
-                    isLimitKnown = true
-                } else {
-                    // The next segment, which says how long this one is, has gone: every sound record counts.
-                    limit = try scanner.byteCount(of: place.segment)
-                }
-            }
-            if place.offset < limit {
-                let previous = cut.start.map(\.previousChecksum) ?? place.checksum
-                // A flush first: what is read after it is on the disk.
-                if !isOver, !extent.isDurable { try scanner.flush(place.segment) }
-                let run = try scanner.run(
-                    from: place.position, upTo: limit, previousChecksum: previous, maximumBytes: maximum)
-                cut.bytes = run.bytes
-                cut.records = run.records
-            }
-            let end = place.offset + cut.bytes.count
-            if isOver, end >= limit || (!isLimitKnown && cut.bytes.isEmpty) {
-                cut.next = later.first
-            } else if cut.bytes.isEmpty {
-                throw StoreError(
-                    .corruption, "no sound record lies where the log should go on", segment: place.segment,
-                    offset: place.offset)
-            }
-            return cut
-        }
-        var header = ObjectHeader(
-            kind: .piece, storeUUID: scanner.storeUUID, epoch: lead.epoch, position: place.position,
-            previousSequence: cut.start?.previousSequence ?? place.sequence,
-            sequence: cut.records.last?.sequence ?? cut.start?.previousSequence ?? place.sequence,
-            previousTime: place.time,
-            time: cut.records.reduce(place.time) { max($0, $1.timestampNanoseconds) },
-            checksum: cut.records.last?.checksum ?? cut.start?.previousChecksum ?? place.checksum)
-        header.isGap = cut.isGap
-        if let next = cut.next {
-            header.nextSegment = next
-            header.validByteCount = place.offset + cut.bytes.count
-        }
-        header.payloadByteCount = cut.bytes.count
+        let header = cut.header(scanner.storeUUID, epoch: lead.epoch, from: place)
         let key = ShipKey.piece(lead.epoch, place.segment, place.offset)
         let bytes = try header.object(cut.bytes, key: key, cipher: objects.cipher)
         return Pending(key: key, header: header, bytes: bytes, digest: ObjectDigest(of: bytes))
@@ -368,7 +353,7 @@ actor ShipWorker {
         if sent.header.nextSegment != nil { try await leave(sent.header) }
     }
 
-    private func write(
+    func write(
         _ key: String, _ bytes: [UInt8], _ digest: ObjectDigest, _ condition: PutCondition
     ) async throws(ObjectStoreError) {
         if bytes.count <= ObjectLimits.largestPut {
@@ -438,101 +423,5 @@ actor ShipWorker {
             // told that it takes over.
             problem = "compaction does not wait for this shipper, and the next one has to take over: \(error)"
         }
-    }
-
-    // MARK: Whole segments and checkpoints
-
-    private func shipWholes() async throws(ShipError) {
-        guard let scanner, let lead else { return }
-        while let next = sealed.first {
-            let segment = next.header.position.segment
-            let count = next.header.validByteCount
-            let bytes: [UInt8]
-            do throws(ShipError) {
-                bytes = try await calls.run { () throws(StoreError) in try scanner.bytes(of: segment, 0..<count) }
-            } catch {
-                // It was shipped in pieces, which stay.
-                sealed.removeFirst()
-                continue
-            }
-            guard bytes.count == count else {
-                sealed.removeFirst()
-                continue
-            }
-            var header = next.header
-            header.payloadByteCount = count
-            try await writeOnce(ShipKey.whole(lead.epoch, segment), header, bytes)
-            sealed.removeFirst()
-            scanner.letGo(before: min(sealed.first?.header.position.segment ?? .max, place.segment))
-        }
-    }
-
-    private func shipCheckpoint(isLast: Bool) async throws(ShipError) {
-        guard let scanner, let lead, isLast || loggedSinceCheckpoint >= options.checkpointLogBytes else { return }
-        guard let found = try await calls.run({ () throws(StoreError) in try scanner.newestCheckpoint() }),
-            found.number != checkpointNumber, found.end <= place.position,
-            found.end > checkpointEnd ?? LogPosition(segment: 0, offset: 0),
-            let bytes = try await calls.run({ () throws(StoreError) in try scanner.checkpoint(found.number) })
-        else { return }
-        var header = ObjectHeader(
-            kind: .checkpoint, storeUUID: scanner.storeUUID, epoch: lead.epoch, position: found.end,
-            previousSequence: found.sequence, sequence: found.sequence, previousTime: found.timestampNanoseconds,
-            time: found.timestampNanoseconds, checksum: found.checksum)
-        header.payloadByteCount = bytes.count
-        try await writeOnce(ShipKey.checkpoint(lead.epoch, found.number), header, bytes)
-        checkpointEnd = found.end
-        checkpointNumber = found.number
-        loggedSinceCheckpoint = 0
-    }
-
-    /// Writes an object that nobody else writes, and that may be there from an attempt before.
-    private func writeOnce(_ key: String, _ header: ObjectHeader, _ payload: [UInt8]) async throws(ShipError) {
-        let bytes = try header.object(payload, key: key, cipher: objects.cipher)
-        let digest = ObjectDigest(of: bytes)
-        do throws(ObjectStoreError) {
-            try await write(key, bytes, digest, lead?.head.onlyWriter == true ? .always : .absent)
-        } catch {
-            guard case .preconditionFailed = error else { throw ShipError(error) }
-        }
-    }
-
-    // MARK: Collecting
-
-    private func collect(isLast: Bool) async throws(ShipError) {
-        let now = options.clock()
-        let due: Int64
-        if let collected {
-            due = collected + Self.collectionNanoseconds
-        } else {
-            collected = now - Self.collectionNanoseconds + Self.firstCollectionNanoseconds
-            due = now + Self.firstCollectionNanoseconds
-        }
-        // Who ships now and then collects now and then.
-        guard lead != nil, pieces > collectedPieces, now >= due || isLast && options.retention != nil else { return }
-        collected = now
-        collectedPieces = pieces
-        do throws(ShipError) {
-            _ = try await LogCollector(
-                objects, retention: options.retention, clock: options.clock
-            ).collect()
-        } catch {
-            // The log goes on being shipped; space is lost, which somebody has to know.
-            problem = "nothing was collected: \(error)"
-        }
-    }
-}
-
-/// Bytes in memory, to be uploaded.
-struct BytesSource: ObjectSource {
-    let bytes: [UInt8]
-
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
-
-    var size: Int64 { Int64(bytes.count) }
-
-    func read(_ range: Range<Int64>) async throws -> [UInt8] {
-        Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)])
     }
 }

@@ -38,7 +38,8 @@ import Testing
             let cache = try ChunkCache("/cache/log", in: disk, budgetBytes: 4 << 20)
             let bucket = ShipBucket(client, nil)
             let found = try #require(try await ShippedLog.read(bucket))
-            let log = FollowedLog(bucket, cache, FollowCatalog(found), options, isContacted: true)
+            let log = FollowedLog(
+                bucket, cache, FollowCatalog(found, bucket: client.description), options, isContacted: true)
             // A third of the followers lose one request in twenty; a tenth are cut off for a while.
             if number % 3 == 0 {
                 client.fail(

@@ -34,8 +34,6 @@ import Testing
 
     /// Behind a compaction that moved it, nobody knows when the last transaction was. Whoever has to begin anew then
     /// goes on all the same.
-    /// Behind a compaction that moved it, nobody knows when the last transaction was. Whoever has to begin anew then
-    /// goes on all the same.
     @Test func whoDoesNotKnowWhenTheLastTransactionWasGoesOn() throws {
         let machine = try ShipMachine(seed: 32)
         for _ in 0..<6 { try machine.save(4, textBytes: 500) }
@@ -272,9 +270,9 @@ import Testing
         try await shipper.shipOnce(withCheckpoint: true)
         let (client, disk) = (objects.client(), try Following.disk())
         let following = try await Following(client, disk: disk)
-        while !following.follower.status.isWhollyCached { try await Task.sleep(for: .milliseconds(2)) }
+        try await following.waitUntilWhollyCached()
         client.isPartitioned = true
-        while following.follower.status.error == nil { try await Task.sleep(for: .milliseconds(2)) }
+        try await wait(until: { following.follower.status.error != nil }, "an error")
         try following.reopen()
         #expect(try ShipSchema.digest(following.store) == machine.digests[30])
         let age = try #require(following.follower.status.age)
@@ -321,7 +319,7 @@ import Testing
         try await machine.shipper(objects).shipOnce()
         let disk = try Following.disk()
         let first = try await Following(objects.client(), disk: disk)
-        while !first.follower.status.isWhollyCached { try await Task.sleep(for: .milliseconds(2)) }
+        try await first.waitUntilWhollyCached()
         #expect(try ShipSchema.digest(first.store) == machine.digests[12])
         try await first.close()
         let client = objects.client()
@@ -387,7 +385,7 @@ import Testing
         try await machine.shipper(objects).shipOnce()
         let disk = try Following.disk()
         let first = try await Following(objects.client(), disk: disk)
-        while !first.follower.status.isWhollyCached { try await Task.sleep(for: .milliseconds(2)) }
+        try await first.waitUntilWhollyCached()
         try await first.close()
         let names = try disk.list("/cache/log").filter { $0.contains(".seg-") }
         #expect(!names.isEmpty)
@@ -435,7 +433,7 @@ import Testing
             try await machine.shipper(objects).shipOnce()
             let following = try await Following(objects, disk: disk)
             #expect(try ShipSchema.digest(following.store) == machine.digests[10])
-            while !following.follower.status.isWhollyCached { try await Task.sleep(for: .milliseconds(2)) }
+            try await following.waitUntilWhollyCached()
             try await following.close()
         }
     }
@@ -450,7 +448,7 @@ import Testing
             $0.shortestPoll = .milliseconds(20)
             $0.longestPoll = .milliseconds(200)
         }
-        while !following.follower.status.isWhollyCached { try await Task.sleep(for: .milliseconds(2)) }
+        try await following.waitUntilWhollyCached()
         let before = client.counts
         try await Task.sleep(for: .seconds(1))
         let after = client.counts

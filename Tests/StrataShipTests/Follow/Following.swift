@@ -43,16 +43,14 @@ final class Following {
 
     /// Waits until the follower has come to a transaction, and reads it.
     func digest(at sequence: UInt64) async throws -> ObjectDigest {
-        let start = ContinuousClock.now
-        while follower.status.sequence < sequence {
-            try #require(
-                start.duration(to: .now) < .seconds(60),
-                "\(sequence) does not come: \(String(describing: follower.status))")
-            try await Task.sleep(for: .milliseconds(2))
-        }
+        try await wait(until: { follower.status.sequence >= sequence }, "\(sequence), after \(follower.status),")
         try store.refresh()
         #expect(store.snapshot.sequence == sequence)
         return try ShipSchema.digest(store)
+    }
+
+    func waitUntilWhollyCached() async throws {
+        try await wait(until: { follower.status.isWhollyCached }, "all of the log")
     }
 
     func close() async throws {
