@@ -260,6 +260,7 @@ extension NSManagedObjectContext {
         if let link {
             do {
                 stored = try membersFromParent(relationship, of: owner, link)
+                if relationship.isOrdered { state.numberMembers(stored) }
             } catch {
                 recordUnreadable(owner, because: error)
             }

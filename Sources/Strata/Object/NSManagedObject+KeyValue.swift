@@ -171,6 +171,19 @@ extension NSManagedObject {
         if shape.property(key) != nil || !Self.contextShouldIgnoreUnmodeledPropertyChanges { recordChange([]) }
     }
 
+    /// Says what kind of change the next one of an ordered relationship is. Whatever is announced before
+    /// ``completeMembers(_:)`` is a part of it.
+    final func announceMembers(_ key: String, _ change: OrderedChange) {
+        if flags.contains(.unobserved) { return }
+        if isFault { realize() }
+        ObservedObjects.willChangeMembers(self, key, change)
+    }
+
+    /// See ``announceMembers(_:_:)``.
+    final func completeMembers(_ key: String) {
+        if !flags.contains(.unobserved) { ObservedObjects.didChangeMembers(self, key) }
+    }
+
     /// See ``didChangeValue(forKey:)``.
     final func completeChange(_ key: String) {
         if !flags.contains(.unobserved) { observedDidChange(key) }

@@ -336,12 +336,14 @@ open class NSManagedObject: NSObject {
 
     /// As ``willChangeValue(forKey:)``, for an ordered collection.
     open func willChange(_ changeKind: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) {
+        announceMembers(key, OrderedChange(changeKind, indexes))
         willChangeValue(forKey: key)
     }
 
     /// As ``didChangeValue(forKey:)``, for an ordered collection.
     open func didChange(_ changeKind: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) {
         didChangeValue(forKey: key)
+        completeMembers(key)
     }
 
     // MARK: Observation

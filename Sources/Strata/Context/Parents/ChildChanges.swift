@@ -141,11 +141,15 @@ extension NSManagedObjectContext {
         guard let owner = presentObject(change.object) else { return }
         for toMany in change.toMany {
             let relationship = owner.shape.relationships[toMany.relationship]
-            for member in toMany.removed.compactMap(object) { owner.removeFromMany(relationship, member) }
-            for member in toMany.added.compactMap(object) where member.isPresent {
-                owner.addToMany(relationship, member)
+            let (removed, added) = (
+                toMany.removed.compactMap(object), toMany.added.compactMap(object).filter(\.isPresent)
+            )
+            if let order = toMany.order {
+                owner.takeOrder(order.compactMap(object), relationship, added: added, removed: removed)
+                continue
             }
-            if let order = toMany.order { owner.takeOrder(order.compactMap(object), relationship) }
+            for member in removed { owner.removeFromMany(relationship, member) }
+            for member in added { owner.addToMany(relationship, member) }
         }
     }
 }
@@ -174,17 +178,17 @@ extension NSManagedObject {
         if !flags.contains(.unobserved) { completeObservedChange(slot) }
     }
 
-    /// Puts the members of an ordered relationship into the order given; those that it does not name come last.
-    fileprivate final func takeOrder(_ wanted: [NSManagedObject], _ relationship: RelationshipShape) {
+    /// Puts the members of an ordered relationship into the order given, with those that the child has added and
+    /// without those that it has removed; those that the order does not name come last.
+    fileprivate final func takeOrder(
+        _ wanted: [NSManagedObject], _ relationship: RelationshipShape, added: [NSManagedObject],
+        removed: [NSManagedObject]
+    ) {
         let state = loadedState(relationship)
-        var left = state.members
+        var left = state.members.subtracting(removed).union(added)
         var order: [NSManagedObject] = []
         for object in wanted where left.remove(object) != nil { order.append(object) }
-        order += state.order.filter { left.contains($0) }
-        guard order != state.order else { return }
-        state.order = order
-        state.isOrderChanged = true
-        recordChange(.dirtyToMany)
+        arrange(relationship, order + state.order.filter { left.contains($0) })
     }
 }
 

@@ -63,7 +63,8 @@ extension SavePipeline {
             return false
         }
         object.overlay?.clearDirty(object.summary)
-        if !object.toMany.isEmpty { for state in object.toMany { state?.didSave() } }
+        let isToParent = context.link != nil
+        if !object.toMany.isEmpty { for state in object.toMany { state?.didSave(isToParent: isToParent) } }
         return true
     }
 

@@ -64,6 +64,7 @@ extension SavePipeline {
             // One that was refreshed is written with its default values.
             if object.isFault, object.flags.contains(.inserted) { object.realize() }
             object.forgetUnchangedValues(in: context)
+            object.forgetRestoredOrders()
         }
     }
 

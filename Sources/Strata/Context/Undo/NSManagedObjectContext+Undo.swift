@@ -149,21 +149,11 @@ extension NSManagedObject {
         var isDirty = false
         for state in toMany {
             guard let state else { continue }
-            state.dropUndoneOrder()
+            state.dropRestoredOrder()
             if state.isChanged { isDirty = true }
         }
         if !isDirty { flags.remove(.dirtyToMany) }
         if flags.isDisjoint(with: [.dirtySlots, .dirtyToMany]) { flags.remove(.updated) }
-    }
-}
-
-extension ToManyState {
-    /// Notices that the members are in the order that is stored.
-    fileprivate func dropUndoneOrder() {
-        guard isOrderChanged, isLoaded, added.isEmpty, removed.isEmpty else { return }
-        let stored = order.compactMap { positions[ObjectIdentifier($0)] }
-        guard stored.count == order.count else { return }
-        if zip(stored, stored.dropFirst()).allSatisfy({ $0 < $1 }) { isOrderChanged = false }
     }
 }
 
