@@ -223,12 +223,12 @@ extension NSManagedObjectContext {
     /// - Returns: whether the object has values now.
     /// - Throws: why it cannot be read.
     final func realizeIfThere(_ object: NSManagedObject) throws -> Bool {
-        guard object.isFault else { return true }
+        guard object.isUnread else { return true }
         let outer = triedFault
         triedFault = object
         defer { triedFault = outer }
         try realizeOrThrow(object)
-        return !object.isFault
+        return !object.isUnread
     }
 
     /// The fault's row is gone.

@@ -54,7 +54,7 @@ extension NSManagedObject {
     /// - Parameter keys: the properties wanted, nil for all.
     public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
         guard storeIndex != 0 else { return [:] }
-        if isFault { realize() }
+        if isUnread { realize() }
         guard let row = committedRow() else { return [:] }
         var values: [String: Any] = [:]
         for (name, reference) in shape.properties where keys?.contains(name) ?? true {
@@ -147,8 +147,8 @@ extension NSManagedObject {
         flags.remove(.dirtySlots)
     }
 
-    /// Lets go of changes of ordered relationships that have led back to the stored order, so that a save has nothing to
-    /// do for them. The object stays updated.
+    /// Lets go of changes of ordered relationships that have led back to the stored order, so that a save has nothing
+    /// to do for them. The object stays updated.
     final func forgetRestoredOrders() {
         guard flags.isSuperset(of: [.dirtyToMany, .updated]), flags.isDisjoint(with: [.inserted, .deleted]) else {
             return

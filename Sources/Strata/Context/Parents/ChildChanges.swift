@@ -96,7 +96,7 @@ extension NSManagedObjectContext {
     private func takeValues(_ change: ChildChange) {
         let known = registeredObject(change.object)
         guard let object = known ?? object(change.object) else { return }
-        let wasRead = known.map { !$0.isFault } ?? false
+        let wasRead = known.map { !$0.isUnread } ?? false
         if !wasRead { object.realize() }
         if object.isMarkedDeleted || object.flags.contains(.gone) { return }
         if change.kind == .updated, !wasRead { rebase(object, on: change) }
@@ -133,7 +133,7 @@ extension NSManagedObjectContext {
 
     private func presentObject(_ shared: SharedRef) -> NSManagedObject? {
         guard let object = object(shared) else { return nil }
-        if object.isFault { object.realize() }
+        if object.isUnread { object.realize() }
         return object.isPresent ? object : nil
     }
 

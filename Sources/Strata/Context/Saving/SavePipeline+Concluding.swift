@@ -89,6 +89,7 @@ extension SavePipeline {
         registry.forget(leaving)
         leaving.forEachUnretained { object in
             object.flags.remove(.deleted)
+            object.flags.insert(.deletionSaved)
             context.detach(object)
         }
     }

@@ -60,7 +60,7 @@ extension NSManagedObjectContext {
         if isRetaining { retained.append(object) }
         object.becomeUnsaved(change.members)
         pipeline.list(object, in: self)
-        object.flags.remove(.gone)
+        object.flags.subtract([.gone, .deletionSaved])
         object.flags.formUnion([.inserted, .realized, .dirtySlots])
         return true
     }
@@ -132,7 +132,7 @@ extension NSManagedObject {
     /// Takes an object that is again as it is stored out of those that a save would write.
     fileprivate final func dropUndoneChanges() {
         guard storeIndex != 0, flags.contains(.updated), flags.isDisjoint(with: [.inserted, .deleted, .gone]),
-            !isFault
+            !isUnread
         else { return }
         if flags.contains(.dirtySlots), let overlay {
             guard let committed = committedRow() else { return }

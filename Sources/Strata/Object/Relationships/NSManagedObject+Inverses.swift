@@ -209,7 +209,7 @@ extension NSManagedObject {
     private func leaveTarget(_ relationship: RelationshipShape) {
         guard relationship.inverse != nil else { return }
         let slot = relationship.slot
-        if isFault { realize(slot) }
+        if isUnread { realize(slot) }
         if let overlay, overlay.isPresent(slot) {
             if overlay.isNull(slot) { return }
             let target = overlay.object(at: Int(summary.pointee.codes[slot].offset))

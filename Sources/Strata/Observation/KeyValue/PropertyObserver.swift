@@ -69,13 +69,13 @@ final class KeyPathObserver<Object: NSManagedObject, Value>: PropertyObserver, @
     func willRefresh(_ object: NSManagedObject) {
         guard depth == 0, let object = object as? Object else { return }
         // A fault has no value that could be compared, and is not to be read for its old one.
-        old = object.isFault ? nil : object[keyPath: keyPath]
+        old = object.isUnread ? nil : object[keyPath: keyPath]
         tellBefore(object)
     }
 
     func didRefresh(_ object: NSManagedObject) {
         guard depth == 0, let object = object as? Object else { return }
-        guard !object.isFault || options.contains(.new) else { return tell(object, nil) }
+        guard !object.isUnread || options.contains(.new) else { return tell(object, nil) }
         let new = object[keyPath: keyPath]
         if let old = ExactText.comparable(old), let new = ExactText.comparable(new), old == new {
             self.old = nil
