@@ -141,8 +141,11 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreKind.allCases) func dictionariesAndBatchesKnowItToo(_ kind: StoreKind) throws {
-        try Self.with(kind, .saved) { context throws in
+    /// Neither looks at what the context has not saved.
+    @Test(arguments: StoreKind.allCases, [Place.saved, .child])
+    func dictionariesAndBatchesKnowItToo(_ kind: StoreKind, _ place: Place) throws {
+        try Self.with(kind, place) { context throws in
+            for level in [-1, 99] { _ = make("Reading", context, ["name": "new", "level": level]) }
             let request = NSFetchRequest<NSDictionary>(entityName: "Reading")
             request.resultType = .dictionaryResultType
             request.propertiesToFetch = ["name"]
@@ -155,6 +158,7 @@ import Testing
             let result = try context.execute(update) as? NSBatchUpdateResult
             #expect(result?.result as? Int == 1)
             context.reset()
+            context.parent?.performAndWait { context.parent?.reset() }
             #expect(try Self.found("name == 'least'", context) == "least")
         }
     }

@@ -77,9 +77,11 @@ struct ColumnAggregates {
         asked.includesSubentities = settings.includesSubentities
         asked.affectedStores = settings.affectedStores
         asked.includesPendingChanges = settings.includesPendingChanges
-        // Dictionaries are made of what is stored.
         let hasChanges = settings.includesPendingChanges && !context.pipeline.changed.isEmpty
-        if context.link != nil || hasChanges { return try overlaidValue(function, path, asked) }
+        // Dictionaries are made of what is stored, here and where the request wants some.
+        if !settings.resultType.contains(.dictionaryResultType), context.link != nil || hasChanges {
+            return try overlaidValue(function, path, asked)
+        }
         let column = NSExpressionDescription()
         column.name = "value"
         column.expression = NSExpression(forFunction: function.rawValue, arguments: [NSExpression(forKeyPath: path)])
