@@ -48,19 +48,20 @@ struct BatchRows {
         fetch.affectedStores = [store]
         // What counts is stored now, whatever the context's parent has or the context is pinned to.
         let finder = context.link == nil && context.generation == nil ? context : Self.finder(context.coordinator)
-        let plan = try finder.plan(of: fetch)
-        predicate = plan.predicate
-        isBounded = plan.isBounded
-        objects = plan.needsObjects ? finder : nil
         var rounds = 0
         while true {
             let before = handle.log.snapshot.sequence
+            // A plan may have read the store already.
+            let plan = try finder.plan(of: fetch)
             // What the predicate asks of others may fail: without it, not these rows would be meant.
             let found = try context.throwingReadFailures {
                 try FetchExecutor(finder, plan, turn: finder.turn(control, plan)).storedRefs()
             }
             rounds += 1
             if handle.log.snapshot.sequence == before || rounds == Self.maximumRounds {
+                predicate = plan.predicate
+                isBounded = plan.isBounded
+                objects = plan.needsObjects ? finder : nil
                 refs = found
                 sequence = before
                 return

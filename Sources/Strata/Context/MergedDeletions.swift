@@ -79,7 +79,7 @@ struct MergedDeletions {
         /// The relationships of each shape that may lead to a deleted object.
         var relationships: [ObjectIdentifier: [RelationshipShape]] = [:]
         for object in context.registry.all where object.storeIndex != 0 && !object.isMarkedDeleted {
-            if object.flags.contains(.gone) || object.isFault && object.toMany.isEmpty { continue }
+            if object.flags.contains(.gone) || object.isUnread && object.toMany.isEmpty { continue }
             let shape = object.shape
             let candidates = relationships[ObjectIdentifier(shape)] ?? self.relationships(of: shape)
             relationships[ObjectIdentifier(shape)] = candidates
@@ -118,7 +118,7 @@ struct MergedDeletions {
             guard let state = object.existingState(relationship), state.isLoaded else { return false }
             return state.members.contains { isDeleted($0) && !state.added.contains($0) }
         }
-        guard !object.isFault, relationship.slot < object.shape.persistentSlotCount else { return false }
+        guard !object.isUnread, relationship.slot < object.shape.persistentSlotCount else { return false }
         // Of a reference that the context has changed, the row counts: it has been written anew.
         if let overlay = object.overlay, overlay.isPresent(relationship.slot), !overlay.isDirty(relationship.slot) {
             return !overlay.isNull(relationship.slot)

@@ -73,7 +73,8 @@ struct MergedEnds {
     private func hasMoved(
         _ object: NSManagedObject, _ relationship: RelationshipShape, _ state: ToManyState, _ row: Row
     ) -> Bool {
-        guard let slot = relationship.positionSlot, slot < row.block.slotCount,
+        // A child numbers the members as its parent gives them.
+        guard context.link == nil, let slot = relationship.positionSlot, slot < row.block.slotCount,
             let known = state.positions[ObjectIdentifier(object)]
         else { return false }
         return row.block.verifiedColumn(slot).int64(row.index) != known

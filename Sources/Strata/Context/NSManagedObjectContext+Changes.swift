@@ -11,6 +11,7 @@ extension NSManagedObjectContext {
                 "Insert an object of one of its subentities")
         }
         ForeignObjects.record(object)
+        object.flags.remove(.deletionSaved)
         object.flags.formUnion([.inserted, .defaultsBelow, .realized])
         registry.add(object)
         if isRetaining { retained.append(object) }
@@ -197,7 +198,7 @@ extension NSManagedObjectContext {
     final func refreshObject(_ object: NSManagedObject, mergeChanges flag: Bool) {
         guard object.registry === registry, !object.flags.contains(.gone) else { return }
         if object.flags.contains(.inserted) || object.storeIndex == 0 {
-            if !flag, !object.isFault, !object.isMarkedDeleted { empty(object) }
+            if !flag, !object.isUnread, !object.isMarkedDeleted { empty(object) }
             return
         }
         // What has been read as empty may be part of the changes.
@@ -218,7 +219,7 @@ extension NSManagedObjectContext {
 
     /// Reads an object's newest row and lays its changes over it.
     private func readAnew(_ object: NSManagedObject) {
-        let wasFault = object.isFault
+        let wasFault = object.isUnread
         let base = wasFault ? nil : RefreshBase(object)
         let references = ReferenceRebase(object)
         if !object.flags.contains(.unobserved) { ObservedObjects.willReadAnew(object, isKnown: base != nil) }
@@ -254,7 +255,7 @@ extension NSManagedObjectContext {
     /// others become faults, which breaks the circles of references among them.
     final func refreshEverything() {
         recordMerged()
-        for object in registry.all where !object.isFault || object.hasChanges || !object.toMany.isEmpty {
+        for object in registry.all where !object.isUnread || object.hasChanges || !object.toMany.isEmpty {
             refresh(object, mergeChanges: object.hasChanges || object.hasTransientValues)
         }
         processPendingChanges()

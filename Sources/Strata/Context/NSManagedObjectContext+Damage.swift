@@ -47,8 +47,8 @@ extension NSManagedObjectContext {
     /// - Throws: why it cannot be read. An object that was a fault stays one: as the program hears of it, the context
     ///   may be saved.
     final func realizeOrThrow(_ object: NSManagedObject) throws {
-        let isFirst = object.isFault && (readTrouble.errors.isEmpty || readTrouble.errors[object.objectID] == nil)
-        if object.isFault { object.realize() }
+        let isFirst = object.isUnread && (readTrouble.errors.isEmpty || readTrouble.errors[object.objectID] == nil)
+        if object.isUnread { object.realize() }
         guard object.flags.contains(.unreadable), let error = readTrouble.errors[object.objectID] else { return }
         if isFirst, !object.flags.contains(.listed) {
             object.flags.subtract([.realized, .unreadable])

@@ -16,7 +16,7 @@ extension NSManagedObjectContext {
         var snapshot: Snapshot?
         var block: Block?
         objects.forEachUnretained { object in
-            guard object.isFault else { return }
+            guard object.isUnread else { return }
             if handle == nil || object.storeIndex != storeIndex {
                 storeIndex = object.storeIndex
                 handle = link == nil ? registry.handle(storeIndex) : nil

@@ -223,12 +223,12 @@ extension NSManagedObjectContext {
     /// - Returns: whether the object has values now.
     /// - Throws: why it cannot be read.
     final func realizeIfThere(_ object: NSManagedObject) throws -> Bool {
-        guard object.isFault else { return true }
+        guard object.isUnread else { return true }
         let outer = readTrouble.triedFault
         readTrouble.triedFault = object
         defer { readTrouble.triedFault = outer }
         try realizeOrThrow(object)
-        return !object.isFault
+        return !object.isUnread
     }
 
     /// The fault's row is gone.
@@ -260,6 +260,7 @@ extension NSManagedObjectContext {
         if let link {
             do {
                 stored = try membersFromParent(relationship, of: owner, link)
+                if relationship.isOrdered { state.numberMembers(stored) }
             } catch {
                 recordUnreadable(owner, because: error)
             }

@@ -95,7 +95,7 @@ struct RefreshBase {
     }
 
     private func changedSlots(of object: NSManagedObject) -> [Int]? {
-        if object.isFault { return nil }
+        if object.isUnread { return nil }
         guard let current = object.committedRow() else { return nil }
         let comparison = ColumnComparison(object)
         return (0..<object.shape.persistentSlotCount).filter { slot in

@@ -94,7 +94,7 @@ final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
     ) throws -> [RelationshipReader.Member]? {
         guard let store else { throw removed }
         // Its node may have the members, too: the store is asked for what that lacks.
-        if owner.isFault { owner.realize() }
+        if owner.isUnread { owner.realize() }
         let value = try withLock {
             if let value = toMany[owner.ref]?[relationship.name] { return value }
             return try store.newValue(

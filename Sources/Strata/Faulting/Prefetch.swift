@@ -80,7 +80,7 @@ struct Prefetch {
     private func realize(_ objects: [NSManagedObject]) throws {
         var faults: [Fault] = []
         faults.reserveCapacity(objects.count)
-        for object in objects where object.isFault {
+        for object in objects where object.isUnread {
             faults.append(
                 Fault(storeIndex: object.storeIndex, ref: object.ref, object: Unmanaged.passUnretained(object)))
         }
@@ -101,7 +101,7 @@ struct Prefetch {
             try withExtendedLifetime(objects) {
                 for fault in faults {
                     try fault.object.withBorrowed { object in
-                        guard object.isFault else { return }
+                        guard object.isUnread else { return }
                         try pace.step()
                         try context.realizeOrThrow(object)
                     }

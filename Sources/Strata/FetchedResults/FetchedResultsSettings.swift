@@ -34,7 +34,11 @@ struct FetchedResultsSettings {
         // The fetch throws for one that makes no sense.
         predicate = request.predicate.map { given in
             guard let shape else { return given }
-            return ThreeValuedLogic(shape).apply(to: (try? ConstantTypes(shape).apply(to: given)) ?? given)
+            var folding = ConstantFolding(ColumnAggregates(request.settings, shape, in: context))
+            let folded = folding.apply(to: given.canonical)
+            // Aggregates over all objects have the value that they have now.
+            let asked = folding.hasAggregates ? folded : given
+            return ThreeValuedLogic(shape).apply(to: (try? ConstantTypes(shape).apply(to: asked)) ?? asked)
         }
         asked = request.predicate
         affectedStores = request.affectedStores

@@ -60,7 +60,7 @@ struct FetchedResultsUpdate {
         let id = ObjectIdentifier(object)
         if removed.contains(id) || changed.contains(id) { return }
         // A refreshed object is a fault, whose row may be gone.
-        if Self.isThere(object), object.isFault { object.realize() }
+        if Self.isThere(object), object.isUnread { object.realize() }
         let isResult = Self.isThere(object) && settings.predicate?.evaluate(with: object) ?? true
         if members.contains(object) {
             if isResult { changed.insert(id) } else { remove(object, &members) }

@@ -54,7 +54,7 @@ extension NSManagedObject {
     /// - Parameter keys: the properties wanted, nil for all.
     public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
         guard storeIndex != 0 else { return [:] }
-        if isFault { realize() }
+        if isUnread { realize() }
         guard let row = committedRow() else { return [:] }
         var values: [String: Any] = [:]
         for (name, reference) in shape.properties where keys?.contains(name) ?? true {
@@ -80,12 +80,21 @@ extension NSManagedObject {
             }
         }
         gatherComposites(&values) { boxedValue($0) }
-        for relationship in shape.relationships where relationship.isToMany {
-            if existingState(relationship)?.isChanged == true {
-                values[relationship.name] = keyedValue(relationship.name)
-            }
+        for relationship in shape.relationships where relationship.isToMany && hasChangedMembers(relationship) {
+            values[relationship.name] = keyedValue(relationship.name)
         }
         return values
+    }
+
+    /// Whether a to-many relationship has other members than it last had in the store, or has them in another order.
+    private func hasChangedMembers(_ relationship: RelationshipShape) -> Bool {
+        guard let state = existingState(relationship), state.isChanged else { return false }
+        if state.isOrderChanged {
+            // Of an order that was set only the difference is known until the members are read.
+            _ = loadedState(relationship)
+            state.dropRestoredOrder()
+        }
+        return state.isChanged
     }
 
     /// The row as this object last read or saved it; nil when it cannot be had.
@@ -116,14 +125,7 @@ extension NSManagedObject {
 
     private func committedMembers(_ relationship: RelationshipShape) -> Any {
         let state = loadedState(relationship)
-        let members = state.members.subtracting(state.added.objects).union(state.removed.objects)
-        guard relationship.isOrdered else { return members }
-        // Those that the store has know their place.
-        return NSOrderedSet(
-            array: members.sorted {
-                state.positions[ObjectIdentifier($0), default: .max]
-                    < state.positions[ObjectIdentifier($1), default: .max]
-            })
+        return relationship.isOrdered ? NSOrderedSet(array: state.committedOrder) : state.committedMembers
     }
 
     /// Lets go of what was set to what is stored already, so that a save writes no row for it, if that is all that was
@@ -143,6 +145,19 @@ extension NSManagedObject {
         }
         overlay.clearDirty(summary)
         flags.remove(.dirtySlots)
+    }
+
+    /// Lets go of changes of ordered relationships that have led back to the stored order, so that a save has nothing
+    /// to do for them. The object stays updated.
+    final func forgetRestoredOrders() {
+        guard flags.isSuperset(of: [.dirtyToMany, .updated]), flags.isDisjoint(with: [.inserted, .deleted]) else {
+            return
+        }
+        var isChanged = false
+        for (relationship, _) in zip(shape.relationships, toMany) where hasChangedMembers(relationship) {
+            isChanged = true
+        }
+        if !isChanged { flags.remove(.dirtyToMany) }
     }
 
     /// As ``committedRow()``, with the context's last block at hand: of many objects, neighbours mostly come together.

@@ -64,7 +64,7 @@ extension NSManagedObject {
         var target = ObjectRef.null
         if let block {
             target = block.verifiedColumn(slot).reference(Int(row))
-        } else if isFault, !handle.isDetached, let stored = try? context.snapshot(of: handle)?.row(ref) {
+        } else if isUnread, !handle.isDetached, let stored = try? context.snapshot(of: handle)?.row(ref) {
             target = (try? stored.block.column(slot).reference(stored.index)) ?? .null
         }
         return id(of: target, handle)

@@ -144,7 +144,7 @@ extension NSManagedObject {
 
     /// What the object holds of a property, nil in a fault unless it was set there.
     final func primitive(_ key: String) -> Any? {
-        guard isFault else { return keyedValue(key) }
+        guard isUnread else { return keyedValue(key) }
         guard case .slot(let slot)? = shape.property(key), let overlay, overlay.isPresent(slot), !overlay.isNull(slot)
         else { return nil }
         return overlay.boxed(shape.codes[slot])
@@ -155,7 +155,7 @@ extension NSManagedObject {
         guard case .slot(let slot)? = shape.property(key), shape.slots[slot].relationshipIndex < 0 else {
             return setKeyedValue(value, key)
         }
-        if isFault { realize(slot) }
+        if isUnread { realize(slot) }
         // The values are dirty all the same, so that the next save of the object has them.
         if !flags.contains(.awaking), slot < shape.persistentSlotCount { flags.insert(.dirtySlots) }
         store(value, slot: slot)
@@ -165,10 +165,23 @@ extension NSManagedObject {
 
     /// See ``willChangeValue(forKey:)``.
     final func announceChange(_ key: String) {
-        if isFault { realize() }
+        if isUnread { realize() }
         if !flags.contains(.unobserved) { observedWillChange(key) }
         guard !flags.contains(.awaking) else { return }
         if shape.property(key) != nil || !Self.contextShouldIgnoreUnmodeledPropertyChanges { recordChange([]) }
+    }
+
+    /// Says what kind of change the next one of an ordered relationship is. Whatever is announced before
+    /// ``completeMembers(_:)`` is a part of it.
+    final func announceMembers(_ key: String, _ change: OrderedChange) {
+        if flags.contains(.unobserved) { return }
+        if isUnread { realize() }
+        ObservedObjects.willChangeMembers(self, key, change)
+    }
+
+    /// See ``announceMembers(_:_:)``.
+    final func completeMembers(_ key: String) {
+        if !flags.contains(.unobserved) { ObservedObjects.didChangeMembers(self, key) }
     }
 
     /// See ``didChangeValue(forKey:)``.

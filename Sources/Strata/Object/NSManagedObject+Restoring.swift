@@ -10,7 +10,7 @@ extension NSManagedObject {
     ///
     /// - Complexity: O(n) in the object's slots and the members of its changed relationships.
     final func restoreCommitted() {
-        guard !isFault, !flags.contains(.unreadable) else { return giveUpChanges() }
+        guard !isUnread, !flags.contains(.unreadable) else { return giveUpChanges() }
         if !flags.contains(.unobserved) { observedEverythingWillChange() }
         defer { if !flags.contains(.unobserved) { observedEverythingDidChange() } }
         if let overlay, !isRowCommitted || overlay.isAnyDirty(summary) {

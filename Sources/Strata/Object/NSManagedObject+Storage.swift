@@ -46,7 +46,7 @@ extension NSManagedObject {
         flags.subtract([
             .listed, .inEvent, .inserted, .updated, .deleted, .deletePropagated, .insertReported,
         ])
-        guard isFault else { return false }
+        guard isUnread else { return false }
         flags.insert([.realized, .gone])
         return true
     }
@@ -72,7 +72,7 @@ extension NSManagedObject {
     ///
     /// - Parameter slot: the slot whose value is wanted, -1 for none in particular.
     final func realize(_ slot: Int = -1) {
-        guard isFault else { return }
+        guard isUnread else { return }
         if flags.contains(.gone) {
             // The deletion came from elsewhere: nothing is left to be read.
             flags.insert(.realized)
@@ -164,7 +164,7 @@ extension NSManagedObject {
 
     /// An attribute's value as key-value coding hands it out. Fires the fault.
     final func boxedValue(_ slot: Int) -> Any? {
-        if isFault { realize(slot) }
+        if isUnread { realize(slot) }
         if let overlay, overlay.isPresent(slot) {
             if flags.contains(.numberOutOfRange), let number = numberOutOfRange(slot) { return number }
             return overlay.isNull(slot) ? nil : overlay.boxed(shape.codes[slot])

@@ -108,7 +108,7 @@ extension NSManagedObject {
     /// Fires the fault for a slot; false if the object is none.
     @usableFromInline @inline(never)
     final func fire(_ slot: Int) -> Bool {
-        guard isFault else { return false }
+        guard isUnread else { return false }
         realize(slot)
         return true
     }
@@ -148,7 +148,7 @@ extension NSManagedObject {
     /// ``completeObservedChange(_:)`` has to follow.
     @usableFromInline @inline(never)
     final func prepareToChange(_ slot: Int) {
-        if isFault { realize(slot) }
+        if isUnread { realize(slot) }
         if overlay?.isShort ?? true {
             exchangeOverlay(
                 for: registryReference?.withBorrowed { Overlay.allocate(summary, in: &$0.overlays) }

@@ -129,8 +129,12 @@ open class NSManagedObject: NSObject {
     /// Whether the object is inserted, updated or deleted.
     public final var hasChanges: Bool { !flags.isDisjoint(with: .pending) }
 
-    /// Whether the values have not been read from the store yet.
-    public final var isFault: Bool {
+    /// Whether the values have not been read from the store yet, or the object's deletion has been saved.
+    public final var isFault: Bool { isUnread || flags.contains(.deletionSaved) }
+
+    /// Whether the values have still to be read. Those of an object whose deletion has been saved are there, if they
+    /// were there before.
+    final var isUnread: Bool {
         !flags.contains(.realized) && (storeIndex != 0 || flags.contains(.inserted))
     }
 
@@ -305,7 +309,7 @@ open class NSManagedObject: NSObject {
     /// Fires the fault and tells whoever tracks accesses. For accessors over ``primitiveValue(forKey:)``; with nil it
     /// only fires the fault.
     open func willAccessValue(forKey key: String?) {
-        if isFault { realize() }
+        if isUnread { realize() }
         guard let key else {
             // What programs do with each updated object before they merge a save, so that the object is there then.
             registry?.context?.holdUntilTheEventEnds([self])
@@ -336,12 +340,14 @@ open class NSManagedObject: NSObject {
 
     /// As ``willChangeValue(forKey:)``, for an ordered collection.
     open func willChange(_ changeKind: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) {
+        announceMembers(key, OrderedChange(changeKind, indexes))
         willChangeValue(forKey: key)
     }
 
     /// As ``didChangeValue(forKey:)``, for an ordered collection.
     open func didChange(_ changeKind: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) {
         didChangeValue(forKey: key)
+        completeMembers(key)
     }
 
     // MARK: Observation

@@ -43,6 +43,8 @@ struct ObjectFlags: OptionSet, Sendable {
     @usableFromInline static let sampled = ObjectFlags(rawValue: 1 << 17)
     /// A slot was given a number that it has no room for; see ``NumbersOutOfRange``.
     static let numberOutOfRange = ObjectFlags(rawValue: 1 << 18)
+    /// The object's deletion has been saved, and it has left its context for that.
+    static let deletionSaved = ObjectFlags(rawValue: 1 << 19)
     /// The Observation module may be tracking reads.
     static let tracked = ObjectFlags(rawValue: 1 << 22)
     /// Every access is to be checked to come from the context's queue; see ``ConcurrencyDebugging``.

@@ -56,11 +56,27 @@ extension NSManagedObject: Observable {
 
     /// A relationship is about to change. Returns whether somebody may be observing the object, who then has to be told
     /// when it has changed.
+    ///
+    /// - Parameter change: how it changes, if it is ordered; asked for only if somebody may be observing.
     @inline(__always)
-    final func observedWillChange(_ relationship: RelationshipShape) -> Bool {
+    final func observedWillChange(
+        _ relationship: RelationshipShape, _ change: @autoclosure () -> OrderedChange = .setting
+    ) -> Bool {
         if flags.contains(.unobserved) { return false }
-        observedWillChange(relationship.name)
+        ObservedObjects.willChange(self, relationship.name, relationship.isOrdered ? change() : .setting)
         return true
+    }
+
+    /// An ordered relationship gets a new member.
+    final func coming(to state: ToManyState) -> OrderedChange {
+        let count = state.members.count
+        return OrderedChange(.insertion, [state.nextPlace.map { min($0, count) } ?? count])
+    }
+
+    /// An ordered relationship loses a member.
+    final func leaving(_ object: NSManagedObject, _ relationship: RelationshipShape) -> OrderedChange {
+        guard let index = loadedState(relationship).order.firstIndex(where: { $0 === object }) else { return .setting }
+        return OrderedChange(.removal, [index])
     }
 
     /// Any property may be about to change, by a refresh, a merge or a rollback; ``observedEverythingDidChange()``

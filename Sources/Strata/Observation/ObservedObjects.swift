@@ -81,11 +81,27 @@ enum ObservedObjects {
     }
 
     /// Tells observers that a property is about to change. ``didChange(_:_:)`` has to follow.
-    static func willChange(_ object: NSManagedObject, _ name: String) {
+    static func willChange(_ object: NSManagedObject, _ name: String, _ change: OrderedChange = .setting) {
         guard let entry = entry(object) else { return }
         entry.publisher?.send()
         entry.registrar.willSet(object, keyPath: \NSManagedObject.[observed: name])
-        for observer in entry.observers where observer.keys.contains(name) { observer.willChange(object) }
+        for observer in entry.observers where observer.keys.contains(name) {
+            observer.willChange(object, name, change)
+        }
+    }
+
+    /// Tells those who observe a property what its next change is. ``didChangeMembers(_:_:)`` has to follow that.
+    static func willChangeMembers(_ object: NSManagedObject, _ name: String, _ change: OrderedChange) {
+        for observer in entry(object)?.observers ?? [] where observer.keys.contains(name) {
+            observer.willChange(object, name, change)
+        }
+    }
+
+    /// See ``willChangeMembers(_:_:_:)``.
+    static func didChangeMembers(_ object: NSManagedObject, _ name: String) {
+        for observer in entry(object)?.observers ?? [] where observer.keys.contains(name) {
+            observer.didChange(object)
+        }
     }
 
     /// Tells those who track reads, and those who observe a property, that every one is about to change.

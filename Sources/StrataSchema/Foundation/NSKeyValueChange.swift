@@ -1,5 +1,5 @@
-/// How the members of an ordered relationship change; for
-/// `NSManagedObject.willChange(_:valuesAt:forKey:)`. Raw values are Apple's.
+/// How the members of an ordered relationship change; for `NSManagedObject.willChange(_:valuesAt:forKey:)` and for
+/// those who observe it. Raw values are Apple's.
 public enum NSKeyValueChange: UInt, Sendable {
     /// All are replaced.
     case setting = 1

@@ -18,7 +18,11 @@ open class NSManagedObjectModel: NSObject, NSSecureCoding, NSCopying, @unchecked
 
     private static let freezing = Mutex<Void>(())
 
-    /// Translations of names for error messages, under keys such as "Entity/Person" and "Property/name".
+    /// Translations for what errors of validation tell a user: of names, under "Entity/ENTITY",
+    /// "Property/NAME/Entity/ENTITY" (of the object's entity or one that it inherits from) and "Property/NAME"; of the
+    /// messages of validation predicates, under "ErrorString/MESSAGE".
+    ///
+    /// Read when such an error is made. The failure reason, which is for logs, is not translated.
     ///
     /// May be changed in a model that is in use, while nobody else reads it.
     open var localizationDictionary: [String: String]?

@@ -44,6 +44,9 @@ import Testing
             let items = shelf.mutableOrderedSetValue(forKey: "items")
             items.removeObject(at: 30)
             items.exchangeObject(at: 0, withObjectAt: 40)
+            let committed = shelf.committedValues(forKeys: ["items"])["items"] as? NSOrderedSet
+            #expect(
+                committed?.compactMap { ($0 as? NSManagedObject)?.value(forKey: "number") as? Int } == Array(0..<60))
             context.rollback()
             #expect(Self.numbers(shelf) == Array(0..<60))
             let first = try #require((shelf.value(forKey: "items") as? NSOrderedSet)?[7] as? NSManagedObject)

@@ -96,7 +96,7 @@ extension NSManagedObjectContext {
     private func takeValues(_ change: ChildChange) {
         let known = registeredObject(change.object)
         guard let object = known ?? object(change.object) else { return }
-        let wasRead = known.map { !$0.isFault } ?? false
+        let wasRead = known.map { !$0.isUnread } ?? false
         if !wasRead { object.realize() }
         if object.isMarkedDeleted || object.flags.contains(.gone) { return }
         if change.kind == .updated, !wasRead { rebase(object, on: change) }
@@ -133,7 +133,7 @@ extension NSManagedObjectContext {
 
     private func presentObject(_ shared: SharedRef) -> NSManagedObject? {
         guard let object = object(shared) else { return nil }
-        if object.isFault { object.realize() }
+        if object.isUnread { object.realize() }
         return object.isPresent ? object : nil
     }
 
@@ -141,11 +141,15 @@ extension NSManagedObjectContext {
         guard let owner = presentObject(change.object) else { return }
         for toMany in change.toMany {
             let relationship = owner.shape.relationships[toMany.relationship]
-            for member in toMany.removed.compactMap(object) { owner.removeFromMany(relationship, member) }
-            for member in toMany.added.compactMap(object) where member.isPresent {
-                owner.addToMany(relationship, member)
+            let (removed, added) = (
+                toMany.removed.compactMap(object), toMany.added.compactMap(object).filter(\.isPresent)
+            )
+            if let order = toMany.order {
+                owner.takeOrder(order.compactMap(object), relationship, added: added, removed: removed)
+                continue
             }
-            if let order = toMany.order { owner.takeOrder(order.compactMap(object), relationship) }
+            for member in removed { owner.removeFromMany(relationship, member) }
+            for member in added { owner.addToMany(relationship, member) }
         }
     }
 }
@@ -174,17 +178,17 @@ extension NSManagedObject {
         if !flags.contains(.unobserved) { completeObservedChange(slot) }
     }
 
-    /// Puts the members of an ordered relationship into the order given; those that it does not name come last.
-    fileprivate final func takeOrder(_ wanted: [NSManagedObject], _ relationship: RelationshipShape) {
+    /// Puts the members of an ordered relationship into the order given, with those that the child has added and
+    /// without those that it has removed; those that the order does not name come last.
+    fileprivate final func takeOrder(
+        _ wanted: [NSManagedObject], _ relationship: RelationshipShape, added: [NSManagedObject],
+        removed: [NSManagedObject]
+    ) {
         let state = loadedState(relationship)
-        var left = state.members
+        var left = state.members.subtracting(removed).union(added)
         var order: [NSManagedObject] = []
         for object in wanted where left.remove(object) != nil { order.append(object) }
-        order += state.order.filter { left.contains($0) }
-        guard order != state.order else { return }
-        state.order = order
-        state.isOrderChanged = true
-        recordChange(.dirtyToMany)
+        arrange(relationship, order + state.order.filter { left.contains($0) })
     }
 }
 

@@ -58,7 +58,7 @@ final class ParentEnding: SaveEnding {
         var members: [Group: [NSManagedObject]] = [:]
         written = changes.inserted + changes.updated.filter { $0.flags.contains(.dirtySlots) }
         for object in written {
-            if object.isFault { object.realize() }
+            if object.isUnread { object.realize() }
             let group = Group(shape: object.shapeID, entity: object.ref.entity)
             if writers[group] == nil { writers[group] = MemoryRows(object.shape, entity: object.ref.entity) }
             try writers[group]?.append(object)

@@ -63,10 +63,10 @@ final class DerivationView {
         guard let snapshot = snapshot(for: object) else { return .current }
         do {
             let location = try snapshot.locate(object.ref)
-            if location == object.version.location, !object.isFault { return .current }
+            if location == object.version.location, !object.isUnread { return .current }
             guard let row = try snapshot.row(object.ref) else { return .gone }
             // Compaction moves rows without changing them.
-            if row.version.sequence == object.version.sequence, !object.isFault { return .current }
+            if row.version.sequence == object.version.sequence, !object.isUnread { return .current }
             try row.block.verify()
             return .outdated(row)
         } catch {

@@ -170,7 +170,7 @@ final class LinkChanges {
             let member = order[index]
             if state.positions[ObjectIdentifier(member)] == position { continue }
             state.positions[ObjectIdentifier(member)] = position
-            if member.isFault { member.realize() }
+            if member.isUnread { member.realize() }
             let overlay = member.ensuredOverlay
             (overlay.base + member.shape.slots[slot].offset).assumingMemoryBound(to: Int64.self).initialize(
                 to: position)

@@ -49,7 +49,7 @@ extension NSManagedObjectContext {
         for member in CollectionLayout.cast(members, to: Set<Unretained>.self) {
             member.object.withBorrowed { object in
                 // Where the batch finds it.
-                if object.isFault { object.row = UInt32(truncatingIfNeeded: ordered.count) }
+                if object.isUnread { object.row = UInt32(truncatingIfNeeded: ordered.count) }
                 ordered.append(object.ref)
             }
         }

@@ -63,7 +63,8 @@ extension SavePipeline {
             return false
         }
         object.overlay?.clearDirty(object.summary)
-        if !object.toMany.isEmpty { for state in object.toMany { state?.didSave() } }
+        let isToParent = context.link != nil
+        if !object.toMany.isEmpty { for state in object.toMany { state?.didSave(isToParent: isToParent) } }
         return true
     }
 
@@ -88,6 +89,7 @@ extension SavePipeline {
         registry.forget(leaving)
         leaving.forEachUnretained { object in
             object.flags.remove(.deleted)
+            object.flags.insert(.deletionSaved)
             context.detach(object)
         }
     }

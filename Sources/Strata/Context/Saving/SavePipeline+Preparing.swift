@@ -62,8 +62,9 @@ extension SavePipeline {
         let context: NSManagedObjectContext = context
         changed.forEachUnretained { object in
             // One that was refreshed is written with its default values.
-            if object.isFault, object.flags.contains(.inserted) { object.realize() }
+            if object.isUnread, object.flags.contains(.inserted) { object.realize() }
             object.forgetUnchangedValues(in: context)
+            object.forgetRestoredOrders()
         }
     }
 
@@ -177,5 +178,5 @@ extension SavePipeline {
 extension NSManagedObject {
     /// Whether ``NSManagedObjectContext/detectConflicts(for:)`` has anything to look at: a row that was read and is not
     /// to be written anyway.
-    final var isWatched: Bool { !hasChanges && !isFault && registry != nil && !flags.contains(.gone) }
+    final var isWatched: Bool { !hasChanges && !isUnread && registry != nil && !flags.contains(.gone) }
 }

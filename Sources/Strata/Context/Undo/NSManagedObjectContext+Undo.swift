@@ -60,7 +60,7 @@ extension NSManagedObjectContext {
         if isRetaining { retained.append(object) }
         object.becomeUnsaved(change.members)
         pipeline.list(object, in: self)
-        object.flags.remove(.gone)
+        object.flags.subtract([.gone, .deletionSaved])
         object.flags.formUnion([.inserted, .realized, .dirtySlots])
         return true
     }
@@ -132,7 +132,7 @@ extension NSManagedObject {
     /// Takes an object that is again as it is stored out of those that a save would write.
     fileprivate final func dropUndoneChanges() {
         guard storeIndex != 0, flags.contains(.updated), flags.isDisjoint(with: [.inserted, .deleted, .gone]),
-            !isFault
+            !isUnread
         else { return }
         if flags.contains(.dirtySlots), let overlay {
             guard let committed = committedRow() else { return }
@@ -149,21 +149,11 @@ extension NSManagedObject {
         var isDirty = false
         for state in toMany {
             guard let state else { continue }
-            state.dropUndoneOrder()
+            state.dropRestoredOrder()
             if state.isChanged { isDirty = true }
         }
         if !isDirty { flags.remove(.dirtyToMany) }
         if flags.isDisjoint(with: [.dirtySlots, .dirtyToMany]) { flags.remove(.updated) }
-    }
-}
-
-extension ToManyState {
-    /// Notices that the members are in the order that is stored.
-    fileprivate func dropUndoneOrder() {
-        guard isOrderChanged, isLoaded, added.isEmpty, removed.isEmpty else { return }
-        let stored = order.compactMap { positions[ObjectIdentifier($0)] }
-        guard stored.count == order.count else { return }
-        if zip(stored, stored.dropFirst()).allSatisfy({ $0 < $1 }) { isOrderChanged = false }
     }
 }
 

@@ -2,13 +2,19 @@ import Foundation
 
 /// Brings a request's predicate into the form that rows are tested with.
 ///
-/// Objects become their IDs, so that the predicate can be evaluated on any thread; fetches in it, `now()` and paths
-/// that start at a constant are evaluated once instead of once a row.
+/// Objects become their IDs, so that the predicate can be evaluated on any thread; fetches in it, `now()`, aggregates
+/// over all objects and paths that start at a constant are evaluated once instead of once a row.
 struct ConstantFolding {
     /// Whether something was met that rows cannot answer, only objects.
     private(set) var needsObjects = false
     /// What has taken the place of constants with objects.
     private(set) var replacements: [ObjectIdentifier: NSExpression] = [:]
+    /// Whether an aggregate over all objects was met, which may have another value the next time.
+    private(set) var hasAggregates = false
+    /// Finds aggregates over all objects; nil where each row has its own.
+    private var aggregates: ColumnAggregates?
+
+    init(_ aggregates: ColumnAggregates? = nil) { self.aggregates = aggregates }
 
     mutating func apply(to predicate: NSPredicate) -> NSPredicate {
         switch predicate {
@@ -30,6 +36,10 @@ struct ConstantFolding {
     }
 
     mutating func apply(to expression: NSExpression) -> NSExpression {
+        if let value = aggregates?.value(of: expression) {
+            hasAggregates = true
+            return FoldedConstant(value)
+        }
         switch expression.form {
         case .constant(let value):
             guard let value = Self.withoutObjects(value) else { return expression }
@@ -58,7 +68,12 @@ struct ConstantFolding {
         case .set(let type, let left, let right):
             return NSExpression(form: .set(type, apply(to: left), apply(to: right)))
         case .subquery(let collection, let variable, let predicate):
-            return NSExpression(form: .subquery(apply(to: collection), variable, apply(to: predicate)))
+            let folded = apply(to: collection)
+            // What its predicate aggregates belongs to one row.
+            let outer = aggregates
+            aggregates = nil
+            defer { aggregates = outer }
+            return NSExpression(form: .subquery(folded, variable, apply(to: predicate)))
         case .conditional(let predicate, let first, let second):
             return NSExpression(form: .conditional(apply(to: predicate), apply(to: first), apply(to: second)))
         case .block(let block, let arguments):

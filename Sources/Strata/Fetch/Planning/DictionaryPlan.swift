@@ -28,7 +28,14 @@ struct DictionaryPlan {
     /// What rows must agree in to be in one group.
     let groups: [Column]
     let aggregates: [Aggregate]
+    /// The predicate for groups. It reads aggregates and ``bare`` columns as variables.
     let having: NSPredicate?
+    /// What the predicate for groups names and is neither grouped by nor fetched: each group has the values of one of
+    /// its rows.
+    let bare: [NSExpression]
+
+    /// The variable that stands for one of the ``bare`` columns; no variable of a program's has a space in its name.
+    static func variable(_ index: Int) -> String { "column \(index)" }
 
     /// Whether there is one dictionary for each group instead of one for each row.
     var isGrouped: Bool { !groups.isEmpty || !aggregates.isEmpty }
@@ -58,8 +65,10 @@ struct DictionaryPlan {
         }
         self.columns = columns
         self.groups = groups
-        having = try settings.havingPredicate.map { try builder.having($0) }
+        let known = grouped.union(columns.map(\.name))
+        having = try settings.havingPredicate.map { try builder.having($0, known: known) }
         aggregates = builder.aggregates
+        bare = builder.bare
     }
 }
 
@@ -74,6 +83,9 @@ private struct ColumnBuilder {
     private var fetched: Set<String> = []
     /// Those of ``fetched`` that the expression at hand may use.
     private var names: Set<String> = []
+    /// What the groups have values of by name, where a predicate for groups is at hand.
+    private var known: Set<String>?
+    private(set) var bare: [NSExpression] = []
 
     init(_ shape: EntityShape, isGrouped: Bool) {
         self.shape = shape
@@ -131,11 +143,13 @@ private struct ColumnBuilder {
             isAggregate: aggregates.count > known)
     }
 
-    mutating func having(_ predicate: NSPredicate) throws -> NSPredicate {
+    /// - Parameter known: the names of what is grouped by or fetched.
+    mutating func having(_ predicate: NSPredicate, known: Set<String>) throws -> NSPredicate {
         var folding = ConstantFolding()
         let folded = folding.apply(to: predicate)
         names = fetched
-        defer { names = [] }
+        self.known = known
+        defer { (names, self.known) = ([], nil) }
         // Its variables, and its keys that are no properties, are the names of fetched expressions.
         try KeyPathChecker(shape, allowsVariables: true, names: names).check(folded)
         // What stands for an aggregate may be null, as the value of a property may.
@@ -157,7 +171,7 @@ private struct ColumnBuilder {
             }
             return NSExpression(form: .function(target: nil, name: name, arguments: arguments.map { rewrite($0) }))
         case .keyPath(nil, let path) where names.contains(path.text): return NSExpression(forVariable: path.text)
-        case .keyPath(nil, let path): return aggregate(path) ?? expression
+        case .keyPath(nil, let path): return aggregate(path) ?? bareColumn(path, expression) ?? expression
         case .conditional(let predicate, let first, let second):
             return NSExpression(form: .conditional(rewrite(predicate), rewrite(first), rewrite(second)))
         case .aggregate(let elements): return NSExpression(form: .aggregate(elements.map { rewrite($0) }))
@@ -213,6 +227,16 @@ private struct ColumnBuilder {
         case .constant(let value): return value.map { AnyElements($0) == nil } ?? true
         default: return true
         }
+    }
+
+    /// A variable for what groups have no value of by name. As SQLite does, they take it from one of their rows.
+    private mutating func bareColumn(_ path: KeyPathComponents, _ expression: NSExpression) -> NSExpression? {
+        guard let known, !known.contains(path.text), !checker.isToMany(path) else { return nil }
+        if let index = bare.firstIndex(of: expression) {
+            return NSExpression(forVariable: DictionaryPlan.variable(index))
+        }
+        bare.append(expression)
+        return NSExpression(forVariable: DictionaryPlan.variable(bare.count - 1))
     }
 
     private mutating func variable(_ aggregate: Aggregate) -> NSExpression {

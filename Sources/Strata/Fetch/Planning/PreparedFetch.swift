@@ -37,6 +37,8 @@ final class PreparedFetch: @unchecked Sendable {
     let batchSize: Int
     let prefetchedPaths: [KeyPathComponents]
     let stores: [NSPersistentStore]?
+    /// What is read, if something else has been read that the results must agree with.
+    let snapshots: RequestSnapshots?
     /// What of the condition and the order leads to rows without looking for a way; nil when nothing does.
     let direct: DirectCondition?
     /// The way in the store that the plan was first executed in.
@@ -63,13 +65,15 @@ final class PreparedFetch: @unchecked Sendable {
 
     private static let made = Atomic<UInt64>(0)
 
-    /// - Parameter parameters: the constants of the predicate that may be others the next time; nil for a plan that is
-    ///   used once.
+    /// - Parameters:
+    ///   - parameters: the constants of the predicate that may be others the next time; nil for a plan that is used
+    ///     once.
+    ///   - snapshots: what is to be read, of a plan that is used once.
     /// - Throws: `CocoaError` 134070 for a request that makes no sense: an unknown entity or key, options that exclude
     ///   each other, a negative limit, a constant that cannot be compared with the property.
     init(
         _ settings: FetchSettings, resultClass: Any.Type, in context: NSManagedObjectContext,
-        parameters: [PlanParameter]? = nil
+        parameters: [PlanParameter]? = nil, snapshots: RequestSnapshots? = nil
     ) throws {
         guard let shapes = context.modelShapes else {
             throw FetchProblem.error("The context has no persistent store coordinator.")
@@ -82,7 +86,8 @@ final class PreparedFetch: @unchecked Sendable {
         try FetchProblem.checkWindow(
             limit: settings.fetchLimit, offset: settings.fetchOffset, batchSize: settings.fetchBatchSize)
         let checker = KeyPathChecker(shape)
-        var folding = ConstantFolding()
+        let aggregates = ColumnAggregates(settings, shape, in: context)
+        var folding = ConstantFolding(aggregates)
         // Requests in the predicate are made here; one that fails must not be one that finds nothing.
         let work = EvaluationWork()
         let folded = try context.throwingReadFailures {
@@ -93,6 +98,7 @@ final class PreparedFetch: @unchecked Sendable {
         let typed = try folded.map { try ConstantTypes(shape).apply(to: $0) }
         let predicate = typed.map { ThreeValuedLogic(shape).apply(to: $0) }
         (condition, isShareable) = Self.condition(predicate, shape, parameters ?? [], folding)
+        self.snapshots = folding.hasAggregates ? aggregates.snapshots : snapshots
         needsObjects = folding.needsObjects
         resultType = settings.resultType
         let dictionaries =
@@ -150,6 +156,7 @@ final class PreparedFetch: @unchecked Sendable {
         _ predicate: NSPredicate?, _ shape: EntityShape, _ parameters: [PlanParameter], _ folding: ConstantFolding
     ) -> (PlannedCondition?, isShareable: Bool) {
         guard let predicate, !isAlwaysTrue(predicate) else { return (nil, parameters.isEmpty) }
+        if folding.hasAggregates { return (PlannedCondition(predicate, shape), false) }
         var numbers: [ObjectIdentifier: Int] = [:]
         for (number, parameter) in parameters.enumerated() {
             let folded = folding.replacements[ObjectIdentifier(parameter.expression)] ?? parameter.expression

@@ -42,6 +42,9 @@ struct Aggregate {
     /// Whether a value that several rows have counts once.
     var isDistinct = false
 
+    /// Whether another aggregate has the same value.
+    func isSame(as other: Aggregate) -> Bool { function == other.function && argument == other.argument }
+
     /// The variable that stands for an aggregate's value; no variable of a program's has a space in its name.
     static func variable(_ index: Int) -> String { "aggregate \(index)" }
 }

@@ -26,7 +26,9 @@ struct DictionaryFetch {
         var states: [AggregateState]
         /// Of columns that are no aggregates, from the row that stands for the group.
         var plain: [Any?]
-        /// What the group is sorted by and is no column, from the same row.
+        /// Of what only the predicate for groups names, from the same row.
+        var bare: [Any?] = []
+        /// What the group is sorted by and is no column, from its first row.
         var sortValues: [Any?]
     }
 
@@ -72,9 +74,14 @@ struct DictionaryFetch {
             || groupValues.contains {
                 if case .computed = $0 { true } else { false }
             }
-        let functions = dictionaries.aggregates.map(\.function)
-        let extremes = functions.indices.filter { functions[$0] == .min || functions[$0] == .max }
-        representative = extremes.count == 1 ? extremes.first : nil
+        let aggregates = dictionaries.aggregates
+        let extremes = aggregates.indices.filter {
+            aggregates[$0].function == .min || aggregates[$0].function == .max
+        }
+        // Asked for in two places, one extreme is one.
+        representative = extremes.first.flatMap { first in
+            extremes.allSatisfy { aggregates[$0].isSame(as: aggregates[first]) } ? first : nil
+        }
     }
 
     /// Takes the rows of one store in by columns, as far as that gives the same; false when it does not.
@@ -209,7 +216,10 @@ struct DictionaryFetch {
             let value = Self.detached(aggregate.argument.evaluate(context))
             if groups[number].states[index].add(value), index == representative { isNewRepresentative = true }
         }
-        if isNewRepresentative { groups[number].plain = plainValues(context) }
+        if isNewRepresentative {
+            groups[number].plain = plainValues(context)
+            groups[number].bare = bareValues(context)
+        }
     }
 
     private mutating func number(of keys: [Any?], _ context: EvaluationContext, _ row: RowSource) -> Int {
@@ -219,7 +229,7 @@ struct DictionaryFetch {
         groups.append(
             Group(
                 keys: keys, states: dictionaries.aggregates.map { AggregateState($0) },
-                plain: plainValues(context),
+                plain: plainValues(context), bare: bareValues(context),
                 sortValues: sorts.map { sort in
                     dictionaries.names.contains(sort.path.text)
                         ? nil : Self.detached(KeyValueAccess.value(of: row, path: sort.path))
@@ -229,6 +239,10 @@ struct DictionaryFetch {
 
     private func plainValues(_ context: EvaluationContext) -> [Any?] {
         dictionaries.columns.map { $0.isAggregate ? nil : DistinctValue.shown(value(of: $0, context)) }
+    }
+
+    private func bareValues(_ context: EvaluationContext) -> [Any?] {
+        dictionaries.bare.map { Self.detached($0.evaluate(context)) }
     }
 
     /// The group's dictionary, nil if it does not satisfy the predicate for groups.
@@ -256,6 +270,9 @@ struct DictionaryFetch {
             // Fetched expressions go by their names, as variables and as keys.
             var named: [String: Any] = [:]
             for (name, value) in zip(names, values) { named[name as String] = value }
+            for (index, value) in group.bare.enumerated() {
+                bindings[DictionaryPlan.variable(index)] = value ?? NSNull()
+            }
             let all = bindings.merging(named) { first, _ in first }
             let source = GroupSource(values: grouped.merging(named) { first, _ in first })
             EvaluationWork.beginObject()

@@ -6,7 +6,7 @@ extension FetchExecutor {
     func refresh(_ objects: [NSManagedObject]) {
         for object in objects where object.storeIndex != 0 && !object.isInserted {
             // The members of a fault's relationships may be in memory, too.
-            if object.isFault && object.toMany.isEmpty || isCurrent(object) { continue }
+            if object.isUnread && object.toMany.isEmpty || isCurrent(object) { continue }
             context.refresh(object, mergeChanges: true)
         }
     }
@@ -26,7 +26,7 @@ extension FetchExecutor {
 
     private func isCurrent(_ object: NSManagedObject, in snapshot: Snapshot, _ handle: StoreHandle) throws -> Bool {
         // Compaction moves rows without changing them.
-        if !object.isFault, try snapshot.locate(object.ref) != object.version.location,
+        if !object.isUnread, try snapshot.locate(object.ref) != object.version.location,
             try snapshot.row(object.ref)?.version.sequence != object.version.sequence
         {
             return false
@@ -39,7 +39,7 @@ extension FetchExecutor {
 
     /// The parent's unsaved changes have no version: only the very row that was read is surely the newest.
     private func isCurrent(_ object: NSManagedObject, in link: ParentLink) throws -> Bool {
-        if !object.isFault {
+        if !object.isUnread {
             let shared = context.sharedRef(of: object)
             guard let row = try context.withParent(link, { try $0.rowForChild(shared)?.row }),
                 row.block === object.block, row.index == Int(object.row)

@@ -280,8 +280,14 @@ struct FetchExecutor {
             for handle in handles { try handle.catchUp() }
         }
         return handles.compactMap { handle in
-            context.snapshot(of: handle).map { (handle, context.registry.storeIndex(of: handle), $0) }
+            snapshot(of: handle).map { (handle, context.registry.storeIndex(of: handle), $0) }
         }
+    }
+
+    /// The state of a store that the plan reads. What a child asks its parent, that one reads.
+    private func snapshot(of handle: StoreHandle) -> Snapshot? {
+        guard let snapshots = plan.prepared.snapshots, context.link == nil else { return context.snapshot(of: handle) }
+        return snapshots.snapshot(of: handle) { context.snapshot(of: handle) }
     }
 
     /// Whether ``search(_:maximum:counting:)`` has to run on the context's queue.

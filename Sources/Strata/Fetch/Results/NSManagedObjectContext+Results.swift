@@ -55,7 +55,7 @@ extension NSManagedObjectContext {
     /// - Throws: why the first one cannot be read that cannot.
     final func realizeAll(_ objects: [NSManagedObject], _ control: RequestControl? = nil) throws {
         var pace = ControlPace(control, every: 256)
-        for object in objects where object.isFault {
+        for object in objects where object.isUnread {
             try pace.step()
             try realizeOrThrow(object)
         }

@@ -34,7 +34,9 @@ struct ColumnGrouping {
 
     /// Nil unless everything can be computed a column at a time.
     init?(_ dictionaries: DictionaryPlan, _ sorts: [KeySortDescriptor], _ shape: EntityShape) {
-        guard sorts.allSatisfy({ dictionaries.names.contains($0.path.text) }) else { return nil }
+        guard sorts.allSatisfy({ dictionaries.names.contains($0.path.text) }), dictionaries.bare.isEmpty else {
+            return nil
+        }
         // Distinct rows are groups by all of their columns.
         let wanted = dictionaries.isGrouped ? dictionaries.groups : dictionaries.columns
         guard wanted.count <= Self.groupsMaximum else { return nil }

@@ -6,6 +6,9 @@ struct SortKeys {
     private var values: [Any?]
     private var operands: [Operand]
 
+    /// What comes first in the order; null where it is compared in another way than values are.
+    var first: Operand? { operands.first }
+
     init(_ source: Any, _ sorts: [KeySortDescriptor]) {
         self.init(values: sorts.map { KeyValueAccess.value(of: source, path: $0.path) }, sorts)
     }

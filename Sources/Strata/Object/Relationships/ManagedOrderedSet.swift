@@ -57,20 +57,11 @@ final class ManagedOrderedSet: NSMutableOrderedSet {
         for object in objects { super.add(object) }
     }
 
-    func mirrorAppend(_ object: NSManagedObject) {
+    func mirrorInsert(_ object: NSManagedObject, at index: Int) {
         guard depth == 0 else { return }
         depth += 1
         defer { depth -= 1 }
-        super.add(object)
-    }
-
-    func mirrorMoveLast(to index: Int) {
-        guard depth == 0 else { return }
-        depth += 1
-        defer { depth -= 1 }
-        let last = super.object(at: super.count - 1)
-        super.removeObject(at: super.count - 1)
-        super.insert(last, at: index)
+        if index == super.count { super.add(object) } else { super.insert(object, at: index) }
     }
 
     func mirrorRemove(at index: Int) {
@@ -101,7 +92,7 @@ final class ManagedOrderedSet: NSMutableOrderedSet {
         guard depth == 0, let owner, let relationship else { return }
         let objects = array.map(checked)
         depth += 1
-        owner.setToMany(relationship, to: objects)
+        owner.arrange(relationship, objects)
         depth -= 1
     }
 

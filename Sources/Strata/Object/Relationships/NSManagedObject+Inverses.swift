@@ -78,7 +78,7 @@ extension NSManagedObject {
         }
         let state = loadedState(relationship)
         guard !state.members.contains(object) else { return }
-        let isObserved = observedWillChange(relationship)
+        let isObserved = observedWillChange(relationship, coming(to: state))
         defer { if isObserved { observedDidChange(relationship.name) } }
         recordChange(.dirtyToMany)
         state.insert(object, isOrdered: relationship.isOrdered)
@@ -93,7 +93,7 @@ extension NSManagedObject {
         }
         let state = loadedState(relationship)
         guard state.members.contains(object) else { return }
-        let isObserved = observedWillChange(relationship)
+        let isObserved = observedWillChange(relationship, leaving(object, relationship))
         defer { if isObserved { observedDidChange(relationship.name) } }
         recordChange(.dirtyToMany)
         state.remove(object, isOrdered: relationship.isOrdered)
@@ -102,14 +102,18 @@ extension NSManagedObject {
     }
 
     /// Makes `objects` the members; the order counts for ordered relationships.
-    final func setToMany(_ relationship: RelationshipShape, to objects: [NSManagedObject]) {
+    ///
+    /// - Parameter change: what observers are told that it is.
+    final func setToMany(
+        _ relationship: RelationshipShape, to objects: [NSManagedObject], as change: OrderedChange = .setting
+    ) {
         if flags.contains(.scratch) {
             // Refused when the row is written; the other objects are left alone.
             _ = state(relationship)
             return
         }
         let current = toManyMembers(relationship)
-        let isObserved = observedWillChange(relationship)
+        let isObserved = observedWillChange(relationship, change)
         defer { if isObserved { observedDidChange(relationship.name) } }
         recordChange(.dirtyToMany)
         let wanted = Set(objects)
@@ -124,9 +128,9 @@ extension NSManagedObject {
 
     /// Records on this side that `object` now refers to this one.
     final func memberCame(_ relationship: RelationshipShape, _ object: NSManagedObject) {
-        let isObserved = observedWillChange(relationship)
-        defer { if isObserved { observedDidChange(relationship.name) } }
         let state = relationship.isOrdered ? loadedState(relationship) : state(relationship)
+        let isObserved = observedWillChange(relationship, coming(to: state))
+        defer { if isObserved { observedDidChange(relationship.name) } }
         recordChange(.dirtyToMany)
         state.insert(object, isOrdered: relationship.isOrdered)
     }
@@ -134,7 +138,7 @@ extension NSManagedObject {
     /// Records on this side that `object` no longer refers to this one.
     final func memberLeft(_ relationship: RelationshipShape, _ object: NSManagedObject) {
         guard !flags.contains(.gone) else { return }
-        let isObserved = observedWillChange(relationship)
+        let isObserved = observedWillChange(relationship, leaving(object, relationship))
         defer { if isObserved { observedDidChange(relationship.name) } }
         // To undo the change, the order before it has to be known.
         let needsOrder = relationship.isOrdered && registry?.context?.undoRecorder != nil
@@ -205,7 +209,7 @@ extension NSManagedObject {
     private func leaveTarget(_ relationship: RelationshipShape) {
         guard relationship.inverse != nil else { return }
         let slot = relationship.slot
-        if isFault { realize(slot) }
+        if isUnread { realize(slot) }
         if let overlay, overlay.isPresent(slot) {
             if overlay.isNull(slot) { return }
             let target = overlay.object(at: Int(summary.pointee.codes[slot].offset))

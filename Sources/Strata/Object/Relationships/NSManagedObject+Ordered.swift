@@ -16,8 +16,9 @@ extension NSManagedObject {
                 "Insert at 0 to the count")
         }
         guard !state.members.contains(object) else { return }
+        state.nextPlace = index
+        defer { state.nextPlace = nil }
         addToMany(relationship, object)
-        state.moveLast(to: index)
     }
 
     final func removeFromMany(_ relationship: RelationshipShape, at index: Int) {
@@ -28,6 +29,8 @@ extension NSManagedObject {
     final func replaceInMany(_ relationship: RelationshipShape, at index: Int, with object: NSManagedObject) {
         let state = loadedState(relationship)
         guard !state.members.contains(object) else { return }
+        let isObserved = observedWillChange(relationship, OrderedChange(.replacement, [index]))
+        defer { if isObserved { observedDidChange(relationship.name) } }
         removeFromMany(relationship, state.order[index])
         insertIntoMany(relationship, object, at: index)
     }
@@ -37,15 +40,17 @@ extension NSManagedObject {
         var order = toManyOrder(relationship)
         let object = order.remove(at: source)
         order.insert(object, at: target)
-        if source != target { setOrder(relationship, order) }
+        arrange(relationship, order)
     }
 
-    private func setOrder(_ relationship: RelationshipShape, _ order: [NSManagedObject]) {
-        let isObserved = observedWillChange(relationship)
-        defer { if isObserved { observedDidChange(relationship.name) } }
-        let state = loadedState(relationship)
-        recordChange(.dirtyToMany)
-        state.setOrder(order)
+    /// Makes the objects the members, in this order, as a change of those places that it changes; does nothing if they
+    /// are that already.
+    ///
+    /// - Complexity: O(n).
+    final func arrange(_ relationship: RelationshipShape, _ objects: [NSManagedObject]) {
+        let order = toManyOrder(relationship)
+        if order.elementsEqual(objects, by: ===) { return }
+        setToMany(relationship, to: objects, as: OrderedChange(from: order, to: objects))
     }
 
     /// Whether an object is a member. Reads the members only of relationships that are to-many at both ends or have no

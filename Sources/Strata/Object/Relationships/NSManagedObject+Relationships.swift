@@ -105,7 +105,7 @@ extension NSManagedObject {
 
     final func toOneTarget(at token: SlotToken) -> NSManagedObject? {
         let slot = token.index
-        if isFault { realize(slot) }
+        if isUnread { realize(slot) }
         if flags.contains(.sampled) { recordSample(slot) }
         if let overlay, overlay.isPresent(slot) { return overlay.isNull(slot) ? nil : overlay.object(at: token.offset) }
         let target = storedReference(slot)

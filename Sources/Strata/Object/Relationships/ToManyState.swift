@@ -36,6 +36,8 @@ final class ToManyState {
     @exclusivity(unchecked) var added = IdentitySet()
     @exclusivity(unchecked) var removed = IdentitySet()
     var isOrderChanged = false
+    /// Where the next member of an ordered relationship comes; nil for the end.
+    var nextPlace: Int?
     /// Whether a member came or left since pending changes were last processed.
     @exclusivity(unchecked) private(set) var isChangedInEvent = false
     /// What the current event has done, if earlier ones have changed the relationship since the last save, too. If not,
@@ -74,7 +76,7 @@ final class ToManyState {
         if eventDifference != nil { eventDifference = nil }
     }
 
-    /// Records that the object came in; at the end of an ordered relationship.
+    /// Records that the object came in: of an ordered relationship at ``nextPlace``, which is the end from then on.
     func insert(_ object: NSManagedObject, isOrdered: Bool) {
         recordChange(ofOrder: false)
         if let eventDifference, !eventDifference.left.remove(object) { eventDifference.came.insert(object) }
@@ -82,9 +84,11 @@ final class ToManyState {
         guard isLoaded else { return }
         if hasGaps { closeGaps() }
         guard members.insert(object).inserted, isOrdered else { return }
-        order.append(object)
+        let index = nextPlace.map { min($0, storage.count) } ?? storage.count
+        nextPlace = nil
+        if index < storage.count { storage.insert(object, at: index) } else { storage.append(object) }
         isOrderChanged = true
-        proxy?.mirrorAppend(object)
+        proxy?.mirrorInsert(object, at: index)
     }
 
     func remove(_ object: NSManagedObject, isOrdered: Bool) {
@@ -117,15 +121,6 @@ final class ToManyState {
             storage.removeAll { !members.contains($0) }
         }
         (hasGaps, lastGap) = (false, nil)
-    }
-
-    /// Puts the member that came last to a place of its own.
-    func moveLast(to index: Int) {
-        guard order.count > index + 1 else { return }
-        recordChange(ofOrder: true)
-        order.insert(order.removeLast(), at: index)
-        isOrderChanged = true
-        proxy?.mirrorMoveLast(to: index)
     }
 
     /// Puts the members into another order.
@@ -198,20 +193,49 @@ final class ToManyState {
         guard isOrdered else { return }
         // What was saved since the members were read has no position.
         guard members.allSatisfy({ positions[ObjectIdentifier($0)] != nil }) else { return unload() }
-        // As they are read: members without a place of their own, which batches insert, are in the order of their keys.
-        order = members.sorted {
-            let places = (positions[ObjectIdentifier($0), default: 0], positions[ObjectIdentifier($1), default: 0])
-            return (places.0, $0.ref.key) < (places.1, $1.ref.key)
-        }
+        order = members.sorted(by: precedes)
         proxy?.mirror(order)
     }
 
+    /// The members that are stored, which must have been read: as a set, and in their order.
+    var committedMembers: Set<NSManagedObject> { members.subtracting(added.objects).union(removed.objects) }
+    var committedOrder: [NSManagedObject] { committedMembers.sorted(by: precedes) }
+
+    /// Whether members that have been read precede each other as they are stored: those without a place of their own,
+    /// which batches insert, are in the order of their keys.
+    private func precedes(_ left: NSManagedObject, _ right: NSManagedObject) -> Bool {
+        let places = (positions[ObjectIdentifier(left), default: 0], positions[ObjectIdentifier(right), default: 0])
+        return (places.0, left.ref.key) < (places.1, right.ref.key)
+    }
+
+    /// Notices, once the members have been read, that all of them are in the order that is stored: that the order was
+    /// changed meanwhile is no change then.
+    ///
+    /// - Complexity: O(n) if nothing but the order was changed.
+    func dropRestoredOrder() {
+        guard isOrderChanged, isLoaded, added.isEmpty, removed.isEmpty else { return }
+        let order = order
+        guard order.allSatisfy({ positions[ObjectIdentifier($0)] != nil }),
+            zip(order, order.dropFirst()).allSatisfy(precedes)
+        else { return }
+        isOrderChanged = false
+    }
+
+    /// The members of a child's object have been read from its parent, in this order.
+    func numberMembers(_ order: [NSManagedObject]) {
+        positions = Dictionary(
+            order.enumerated().map { (ObjectIdentifier($1), Int64($0 + 1)) }, uniquingKeysWith: { first, _ in first })
+    }
+
     /// The changes have been saved.
-    func didSave() {
+    ///
+    /// - Parameter isToParent: whether a child has given them to its parent.
+    func didSave(isToParent: Bool) {
         added.removeAll()
         removed.removeAll()
         isOrderChanged = false
         pendingOrder = []
+        if isToParent { return numberMembers(order) }
         // The links that were just written are not known here; the next use reads them.
         if !links.isEmpty || !positions.isEmpty { unload() }
     }

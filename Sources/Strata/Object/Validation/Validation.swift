@@ -14,7 +14,7 @@ enum ValidationErrors {
         predicate: NSPredicate? = nil, bound: Int? = nil, message: String? = nil
     ) -> any Error {
         let texts = ValidationTexts(
-            code, object.shape.name, key, value: value, predicate: predicate, bound: bound, message: message)
+            code, object.shape.entity, key, value: value, predicate: predicate, bound: bound, message: message)
         var info: [String: Any] = [
             NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: key,
             NSValidationValueErrorKey: value ?? NSNull(), NSAffectedObjectsErrorKey: [object],

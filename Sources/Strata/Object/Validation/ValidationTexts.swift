@@ -2,32 +2,35 @@ import Foundation
 
 /// What errors of validation say.
 struct ValidationTexts {
-    /// For a user: it may name a number, a date, a length or a count that is wrong, but no text and no data.
+    /// For a user, translated as the model says: it may name a number, a date, a length or a count that is wrong, but
+    /// no text and no data.
     let description: String
-    /// For a log: the entity, the property and what is asked of it.
+    /// For a log: the entity, the property and what is asked of it, in the model's own words.
     let reason: String
 
     /// - Parameter message: the model's own, in place of both.
     init(
-        _ code: CocoaError.Code, _ entity: String, _ key: String, value: Any?, predicate: NSPredicate?, bound: Int?,
-        message: String?
+        _ code: CocoaError.Code, _ entity: NSEntityDescription, _ key: String, value: Any?, predicate: NSPredicate?,
+        bound: Int?, message: String?
     ) {
+        let names = LocalizedNames(entity)
+        let name = "\(entity.name ?? "").\(key)"
         // A model that is written in code may have empty ones, to have one for each predicate.
         if let message, !message.isEmpty {
-            (description, reason) = (message, "\(entity).\(key): \(message)")
+            (description, reason) = (names.message(message), "\(name): \(message)")
             return
         }
         let limit = Self.limit(code, predicate, bound)
         let found = Self.found(code, value)
-        let opening = Self.opening(code, entity, key)
+        let opening = Self.opening(code, name)
         reason = limit.isEmpty ? "\(opening)." : "\(opening): \(limit)."
+        let shown = Self.opening(code, "\(names.entity).\(names.property(key))")
         let parts = [found, limit].filter { !$0.isEmpty }
-        description = parts.isEmpty ? "\(opening)." : "\(opening): \(parts.joined(separator: ", "))."
+        description = parts.isEmpty ? "\(shown)." : "\(shown): \(parts.joined(separator: ", "))."
     }
 
-    private static func opening(_ code: CocoaError.Code, _ entity: String, _ key: String) -> String {
-        let name = "\(entity).\(key)"
-        return switch code {
+    private static func opening(_ code: CocoaError.Code, _ name: String) -> String {
+        switch code {
         case .validationMissingMandatoryProperty: "\(name) is a required value"
         case .validationRelationshipLacksMinimumCount: "Too few items in \(name)"
         case .validationRelationshipExceedsMaximumCount: "Too many items in \(name)"

@@ -34,7 +34,7 @@ extension KeyValueObservable where Self: NSManagedObject {
                 "Name it in the class's propertyNames, or observe each property by itself")
         }
         let affecting = Self.keyPathsForValuesAffectingValue(forKey: name)
-        let observer = KeyPathObserver(keyPath, affecting.union([name]), options, changeHandler)
+        let observer = KeyPathObserver(keyPath, name, affecting: affecting, options, changeHandler)
         ObservedObjects.add(observer, to: self)
         observer.begin(self)
         let identity = ObjectIdentifier(self)

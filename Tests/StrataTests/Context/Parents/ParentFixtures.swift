@@ -7,8 +7,8 @@ final class ContextLine {
     let store: TestStore
     let contexts: [NSManagedObjectContext]
 
-    init(_ kind: StoreKind, depth: Int = 2) throws {
-        store = try TestStore(kind)
+    init(_ kind: StoreKind, depth: Int = 2, model: NSManagedObjectModel = GraphModel.company()) throws {
+        store = try TestStore(kind, model)
         var contexts = [store.context()]
         while contexts.count < depth { contexts.append(Self.child(of: contexts[contexts.count - 1])) }
         self.contexts = contexts
