@@ -166,6 +166,13 @@ final class DirectoryDescriptor: Sendable {
         return FilePath(platformString: own).pushing(path)
     }
 
+    /// The path without links that leads to the same (realpath(3)).
+    static func resolved(_ path: FilePath) throws(Errno) -> FilePath {
+        guard let found = path.withPlatformString({ realpath($0, nil) }) else { throw Errno(rawValue: errno) }
+        defer { free(found) }
+        return FilePath(platformString: found)
+    }
+
     /// Whether a path leads to the directory (stat(2)). One that cannot be looked at proves nothing.
     func isAt(_ path: FilePath) -> Bool {
         var (own, found) = (stat(), stat())

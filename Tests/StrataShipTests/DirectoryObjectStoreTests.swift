@@ -33,6 +33,21 @@ import Testing
         String(decoding: try await store.get(key, range: range).bytes, as: UTF8.self)
     }
 
+    /// What a shipper remembers of a directory was lost when it was started from elsewhere, or by a link.
+    @Test func aDirectoryIsTheSameFromEverywhere() throws {
+        let (folder, other) = (Folder(), Folder())
+        let store = try folder.open()
+        let link = folder.path + "-link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.path)
+        defer { try? FileManager.default.removeItem(atPath: link) }
+        let up = String(repeating: "../", count: 64) + folder.path.dropFirst()
+        for path in [link, folder.path + "/", folder.path + "/../" + (folder.path as NSString).lastPathComponent, up] {
+            #expect(try DirectoryObjectStore(FilePath(path)).identity == store.identity, "\(path)")
+        }
+        #expect(try other.open().identity != store.identity)
+        #expect(store.identity.hasPrefix("file:///"))
+    }
+
     @Test func whatIsWrittenIsRead() async throws {
         let folder = Folder()
         let store = try folder.open()

@@ -177,6 +177,77 @@ import Testing
         try machine.close()
     }
 
+    // MARK: Buckets that describe themselves alike
+
+    /// Two servers that had a bucket of the same name shared one file: the second one passed for the first after it had
+    /// been emptied, and each took the other's word for how far the store had been shipped.
+    @Test func eachServerHasItsOwn() async throws {
+        let machine = try ShipMachine(seed: 102)
+        let (first, second) = (SimulatedObjectStore(server: "first"), SimulatedObjectStore(server: "second"))
+        #expect(first.description == second.description)
+        func ship(_ objects: SimulatedObjectStore) async throws {
+            let shipper = machine.shipper(objects) { $0.slotMaximumBytes = 1 << 30 }
+            try await shipper.shipOnce()
+            await shipper.handOver()
+            #expect(shipper.status.gaps == 0 && shipper.status.epoch == 1)
+        }
+        for _ in 0..<3 {
+            for _ in 0..<10 { try machine.save(3, textBytes: 9_000) }
+            try await ship(first)
+            try machine.store.compact()
+            try await ship(second)
+        }
+        #expect(try ShipSlot.all(besideStoreAt: ShipMachine.path, in: machine.fileSystem).count == 2)
+        for objects in [first, second] {
+            #expect(try await ShipRestore.digest(objects, .newest) == machine.digests[30])
+        }
+        try machine.close()
+    }
+
+    /// Puts the slot of a bucket where versions before had it: under the name made of the bucket's description.
+    private static func describe(_ machine: ShipMachine, _ objects: SimulatedObjectStore) throws -> ShipSlot {
+        var slot = try #require(
+            try ShipSlot.read(besideStoreAt: ShipMachine.path, bucket: objects.identity, in: machine.fileSystem))
+        try machine.fileSystem.unlink(ShipSlot.path(besideStoreAt: ShipMachine.path, bucket: objects.identity))
+        slot.bucket = objects.description
+        try slot.write(besideStoreAt: ShipMachine.path, in: machine.fileSystem)
+        return slot
+    }
+
+    /// The name that versions before gave a slot says nothing of the server: only the bucket that it is of takes it
+    /// over, whichever is shipped to first.
+    @Test func aSlotOfItsDescriptionIsTakenOverByItsBucketAlone() async throws {
+        let machine = try ShipMachine(seed: 103)
+        let fileSystem = machine.fileSystem
+        let (first, second) = (SimulatedObjectStore(server: "first"), SimulatedObjectStore(server: "second"))
+        for objects in [second, first] {
+            try machine.save()
+            try await machine.shipper(objects).shipOnce()
+        }
+        try fileSystem.unlink(ShipSlot.path(besideStoreAt: ShipMachine.path, bucket: second.identity))
+        let slot = try Self.describe(machine, first)
+        // It has the same store's log, and so could be its own; its head says that it is not.
+        #expect(await ShipTroubleTests.code { try await machine.shipper(second).shipOnce() } == .conflict)
+        #expect(
+            try ShipSlot.read(besideStoreAt: ShipMachine.path, bucket: first.description, in: fileSystem) == slot)
+        // An empty one could be that which it is of.
+        let third = SimulatedObjectStore(server: "third")
+        #expect(await ShipTroubleTests.code { try await machine.shipper(third).shipOnce() } == .missing)
+        try machine.save()
+        try await machine.shipper(first).shipOnce()
+        let found = try ShipSlot.all(besideStoreAt: ShipMachine.path, in: fileSystem).filter { $0.line == slot.line }
+        #expect(found.map(\.bucket) == [first.identity])
+        #expect(try await ShipRestore.digest(first, .newest) == machine.digests[3])
+        try await machine.shipper(third).shipOnce()
+        // A crash between left both.
+        var both = slot
+        both.bucket = first.description
+        try both.write(besideStoreAt: ShipMachine.path, in: fileSystem)
+        try await machine.shipper(first).shipOnce()
+        #expect(try ShipSlot.read(besideStoreAt: ShipMachine.path, bucket: first.description, in: fileSystem) == nil)
+        try machine.close()
+    }
+
     // MARK: What cannot be read
 
     /// A slot that could not be read counted as none: compaction took what was not shipped, and the shipper wrote

@@ -3,7 +3,7 @@ internal import Synchronization
 package import SystemPackage
 
 /// Who ships a store to a bucket, and how far: beside a store `NAME`, a file `NAME.strata-ship-BUCKET` for each bucket,
-/// with a checksum of the bucket's description.
+/// with a checksum of the bucket's identity.
 ///
 /// A store that is copied or restored as a fork does not have it, and so does not ship in its source's place.
 ///
@@ -49,7 +49,7 @@ package struct ShipSlot: Sendable, Hashable {
     package var segment: UInt32
     /// The most bytes of log that wait for the shipper.
     package var maximumBytes: Int64
-    /// The bucket.
+    /// The bucket's identity.
     package var bucket: String
     /// Whether the store has been shipped there: false before the first time.
     package var hasShipped: Bool
@@ -70,12 +70,12 @@ package struct ShipSlot: Sendable, Hashable {
         self.bucket = Self.name(ofBucket: bucket)
     }
 
-    /// What a bucket that describes itself in some way is called here, in one line.
-    package static func name(ofBucket description: String) -> String {
-        String(description.map { $0.isNewline ? " " : $0 })
+    /// What a bucket with an identity is called here, in one line.
+    package static func name(ofBucket identity: String) -> String {
+        String(identity.map { $0.isNewline ? " " : $0 })
     }
 
-    /// The file beside the store at a path for the bucket that describes itself in some way.
+    /// The file beside the store at a path for the bucket with an identity.
     package static func path(besideStoreAt directory: FilePath, bucket: String) -> FilePath {
         let (parent, prefix) = place(besideStoreAt: directory)
         // FNV-1a.
@@ -87,7 +87,7 @@ package struct ShipSlot: Sendable, Hashable {
     }
 
     /// Where the files are, and what their names begin with.
-    private static func place(besideStoreAt directory: FilePath) -> (parent: FilePath, prefix: String) {
+    static func place(besideStoreAt directory: FilePath) -> (parent: FilePath, prefix: String) {
         var parent = directory
         guard let name = parent.lastComponent?.string, parent.removeLastComponent() else {
             return (directory, "strata-ship-")
@@ -96,7 +96,6 @@ package struct ShipSlot: Sendable, Hashable {
     }
 
     private static let first = "strata-ship 1"
-    private static let earlierSuffix = "strata-ship"
     private static let byteMaximum = 16 << 10
 
     /// The slot of a store for a bucket; nil where there is none.
@@ -141,7 +140,7 @@ package struct ShipSlot: Sendable, Hashable {
                 return []
             }
         }
-        let earlier = earlierPath(besideStoreAt: directory).lastComponent?.string
+        let earlier = firstPath(besideStoreAt: directory).lastComponent?.string
         return names.filter { isSlot($0, prefix) || $0 == earlier }.sorted().map { parent.appending($0) }
     }
 
@@ -151,7 +150,7 @@ package struct ShipSlot: Sendable, Hashable {
             && digits.allSatisfy { $0.isHexDigit && !$0.isUppercase }
     }
 
-    private static func read(
+    static func read(
         _ path: FilePath, in fileSystem: any FileSystem
     ) throws(StoreError) -> ShipSlot? {
         let found: [UInt8]? = try io("read", path) { () throws(Errno) in
@@ -169,7 +168,7 @@ package struct ShipSlot: Sendable, Hashable {
             return Array(bytes[..<(try count.get())])
         }
         guard let found else { return nil }
-        let isEarlier = path.lastComponent?.string.hasSuffix(earlierSuffix) ?? false
+        let isEarlier = path.lastComponent?.string.hasSuffix(firstSuffix) ?? false
         let lines = String(decoding: found, as: UTF8.self).split(separator: "\n")
         guard found.count < byteMaximum, ((isEarlier ? 6 : 7)...9).contains(lines.count), lines[0] == first,
             let high = UInt64(lines[1], radix: 16), let low = UInt64(lines[2], radix: 16),
@@ -186,37 +185,6 @@ package struct ShipSlot: Sendable, Hashable {
             storeUUID: StoreUUID(high: high, low: low), line: String(lines[3]), segment: segment,
             maximumBytes: maximum, bucket: lines.count > 6 ? String(lines[6]) : "", hasShipped: hasShipped,
             release: lines.count > release ? Release(lines[release]) : nil)
-    }
-
-    // MARK: Of versions before
-
-    /// Where versions before had the slot of the only bucket that a store could have, without the line that says
-    /// whether it was shipped: it had been if a bucket was named.
-    private static func earlierPath(besideStoreAt directory: FilePath) -> FilePath {
-        let (parent, prefix) = place(besideStoreAt: directory)
-        return parent.appending(String(prefix.dropLast()))
-    }
-
-    /// Gives a slot of a version before the name of now, if it is of this store and bucket.
-    ///
-    /// - Parameter known: The slot that has that name already.
-    /// - Returns: the slot of the bucket.
-    /// - Throws: `.io`, `.corruption`: there may be one.
-    package static func adoptEarlier(
-        _ known: ShipSlot?, besideStoreAt directory: FilePath, storeUUID: StoreUUID, bucket: String,
-        in fileSystem: any FileSystem
-    ) throws(StoreError) -> ShipSlot? {
-        let path = earlierPath(besideStoreAt: directory)
-        guard let earlier = try read(path, in: fileSystem), earlier.storeUUID == storeUUID, earlier.hasShipped,
-            earlier.bucket == name(ofBucket: bucket)
-        else { return known }
-        do throws(StoreError) {
-            if known == nil { try earlier.write(besideStoreAt: directory, in: fileSystem) }
-            try io("remove", path) { () throws(Errno) in try fileSystem.unlink(path) }
-        } catch {
-            // It stays, and counts, until a shipper may write here.
-        }
-        return known ?? earlier
     }
 
     /// Puts the slot in the place of the one before, durably: without it, the store's next shipper would count as that

@@ -137,7 +137,7 @@ struct EpochLead: Sendable {
                 .missing,
                 "this store has been shipped to \(objects.description), and nothing is there any more: it was emptied, or is not the "
                     + "one that it was; a directory may not be mounted. To begin a new log there, remove the file "
-                    + "\(ShipSlot.path(besideStoreAt: scanner.directory, bucket: objects.description))",
+                    + "\(ShipSlot.path(besideStoreAt: scanner.directory, bucket: objects.identity))",
                 key: ShipKey.head)
         }
         let start = try await calls.run { () throws(StoreError) in
@@ -364,7 +364,7 @@ struct EpochLead: Sendable {
         guard isOwn || options.takesOver else {
             throw ShipError(
                 .conflict,
-                "\(objects.description) is shipped to from elsewhere (\(owner?.name ?? "unknown")), or the file \(ShipSlot.path(besideStoreAt: scanner.directory, bucket: objects.description)), which says that this store has, was lost. A copy needs a prefix of its own. If this store "
+                "\(objects.description) is shipped to from elsewhere (\(owner?.name ?? "unknown")), or the file \(ShipSlot.path(besideStoreAt: scanner.directory, bucket: objects.identity)), which says that this store has, was lost. A copy needs a prefix of its own. If this store "
                     + "is to go on in that one's place, say so (`strata ship --take-over`)", key: ShipKey.head)
         }
         func other(_ what: String) -> ShipError {
@@ -386,7 +386,7 @@ struct EpochLead: Sendable {
             guard !slot.hasShipped || place.segment <= slot.segment + 1 else {
                 throw other(
                     "the bucket has more than this store remembers to have shipped: the store was put back to an earlier state, or the "
-                        + "file \(ShipSlot.path(besideStoreAt: scanner.directory, bucket: objects.description)) was")
+                        + "file \(ShipSlot.path(besideStoreAt: scanner.directory, bucket: objects.identity)) was")
             }
             // A machine that was put back within that segment, and has compacted it since, would look the same. The
             // word that its last shipper has left for the next vouches for it: the disk is not older than that.
