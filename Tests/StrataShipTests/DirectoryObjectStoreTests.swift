@@ -48,6 +48,22 @@ import Testing
         #expect(store.identity.hasPrefix("file:///"))
     }
 
+    /// A file of somebody else's whose name only began like those of unfinished writes was removed after a day.
+    @Test func leftoversOfWritesAloneAreRemoved() throws {
+        let folder = Folder()
+        _ = try folder.open()
+        let (left, others) = (".new-0123456789abcdef", [".new-", ".new-bed", ".new-0123456789abcdef.bak"])
+        let old = Date(timeIntervalSinceNow: -200_000)
+        for name in [left] + others {
+            let path = folder.path + "/" + name
+            #expect(FileManager.default.createFile(atPath: path, contents: nil))
+            try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: path)
+        }
+        _ = try folder.open()
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(Set(names).isSuperset(of: others) && !names.contains(left))
+    }
+
     @Test func whatIsWrittenIsRead() async throws {
         let folder = Folder()
         let store = try folder.open()

@@ -62,7 +62,7 @@ import Testing
         try machine.close()
     }
 
-    /// Nobody removed them.
+    /// Nobody removed them; and then a user's copy of a slot (`….bak.tmp`) went with them.
     @Test func whatCrashesLeaveIsRemovedAtTheNextStart() async throws {
         let machine = try ShipMachine(seed: 97)
         let objects = SimulatedObjectStore()
@@ -74,6 +74,7 @@ import Testing
             ShipSlot.path(besideStoreAt: ShipMachine.path, bucket: objects.description).lastComponent?.string)
         let others = [
             "store.strata-ship-", "store.strata-ship-notes.tmp", own + ".Not-ours.tmp", own + "..tmp", own + ".abc",
+            own + ".bak.tmp", own + ".0123456789abcdef.bak.tmp", own + ".0123456789ABCDEF.tmp",
             "other" + own.dropFirst("store".count) + ".abc.tmp", own + ".tmp",
         ]
         for name in others {

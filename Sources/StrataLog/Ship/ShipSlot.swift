@@ -145,9 +145,17 @@ package struct ShipSlot: Sendable, Hashable {
     }
 
     private static func isSlot(_ name: String, _ prefix: String) -> Bool {
-        let digits = name.dropFirst(prefix.count)
-        return name.hasPrefix(prefix) && digits.utf8.count == 16
-            && digits.allSatisfy { $0.isHexDigit && !$0.isUppercase }
+        name.hasPrefix(prefix) && isDigits(name.dropFirst(prefix.count))
+    }
+
+    /// 16 hexadecimal digits.
+    private static func digits(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    private static func isDigits(_ text: Substring) -> Bool {
+        text.utf8.count == 16 && text.allSatisfy { $0.isHexDigit && !$0.isUppercase }
     }
 
     static func read(
@@ -194,7 +202,7 @@ package struct ShipSlot: Sendable, Hashable {
     package func write(besideStoreAt directory: FilePath, in fileSystem: any FileSystem) throws(StoreError) {
         let path = Self.path(besideStoreAt: directory, bucket: bucket)
         // A name of its own: two shippers may be started at once by mistake.
-        let mark = String(UInt64.random(in: .min ... .max), radix: 36)
+        let mark = Self.digits(UInt64.random(in: .min ... .max))
         let unfinished = path.removingLastComponent().appending(
             (path.lastComponent?.string ?? "strata-ship") + "." + mark + Self.unfinishedSuffix)
         let lines = [
@@ -230,8 +238,8 @@ package struct ShipSlot: Sendable, Hashable {
         guard let own = path.lastComponent?.string, let names = try? fileSystem.list(parent.isEmpty ? "." : parent)
         else { return }
         for name in names where name.hasPrefix(own + ".") && name.hasSuffix(unfinishedSuffix) {
-            let mark = name.dropFirst(own.count + 1).dropLast(unfinishedSuffix.count)
-            guard !mark.isEmpty, UInt64(mark, radix: 36) != nil else { continue }
+            // Others are somebody's own.
+            guard isDigits(name.dropFirst(own.count + 1).dropLast(unfinishedSuffix.count)) else { continue }
             // What cannot be removed only takes space.
             try? fileSystem.unlink(parent.appending(name))
         }
