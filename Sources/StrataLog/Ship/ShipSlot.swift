@@ -1,4 +1,5 @@
 package import StrataIO
+internal import StrataSupport
 internal import Synchronization
 package import SystemPackage
 
@@ -78,12 +79,7 @@ package struct ShipSlot: Sendable, Hashable {
     /// The file beside the store at a path for the bucket with an identity.
     package static func path(besideStoreAt directory: FilePath, bucket: String) -> FilePath {
         let (parent, prefix) = place(besideStoreAt: directory)
-        // FNV-1a.
-        let sum = name(ofBucket: bucket).utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { sum, byte in
-            (sum ^ UInt64(byte)) &* 0x100_0000_01b3
-        }
-        let digits = String(sum, radix: 16)
-        return parent.appending(prefix + String(repeating: "0", count: 16 - digits.count) + digits)
+        return parent.appending(prefix + digits(FNV.digest(name(ofBucket: bucket).utf8)))
     }
 
     /// Where the files are, and what their names begin with.
