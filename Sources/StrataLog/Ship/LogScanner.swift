@@ -121,6 +121,14 @@ package final class LogScanner: Sendable {
         return tail.page?.replaceWriter() ?? false
     }
 
+    /// The numbers of the segments that can be read, ascending: those that are there, and those that are held.
+    ///
+    /// - Throws: as ``segments()``.
+    package func readableSegments() throws(StoreError) -> [UInt32] {
+        let held = opened.withLock { Array($0.keys) }
+        return Set(try segments()).union(held).sorted()
+    }
+
     /// The numbers of the segments that are there, ascending.
     ///
     /// - Throws: `.io`, with `ESTALE` when the directory is no longer at its path.
@@ -271,6 +279,12 @@ package final class LogScanner: Sendable {
         return try bytes.withBytes { bytes throws(StoreError) in
             try RecordHeader.parse(bytes, storeUUID: storeUUID, segment: position.segment, offset: offset)
         }?.timestampNanoseconds
+    }
+
+    /// Whether a sound record lies at a position.
+    package func hasRecord(at position: LogPosition) throws(StoreError) -> Bool {
+        let limit = try byteCount(of: position.segment)
+        return try !run(from: position, upTo: limit, previousChecksum: nil, maximumBytes: 1).records.isEmpty
     }
 
     /// The bytes of a segment's range, fewer where its file ends.

@@ -9,7 +9,9 @@ package import SystemPackage
 /// A store that is copied or restored as a fork does not have it, and so does not ship in its source's place.
 ///
 /// Compaction leaves segments alone that have not been shipped, as long as these hold no more bytes than the slot says.
-/// Behind that, or on a full disk, the slot counts for nothing: a shipper that never comes back must not fill the disk.
+/// Behind that, it leaves the one in which the log in the bucket ends: without it, nobody could tell the store from one
+/// that was put back to an earlier state. On a full disk the slot counts for nothing: a shipper that never comes back
+/// must not fill the disk.
 package struct ShipSlot: Sendable, Hashable {
     /// What a shipper leaves that has ended with nothing on its way: the next one may go on in its epoch.
     package struct Release: Sendable, Hashable {
@@ -48,7 +50,7 @@ package struct ShipSlot: Sendable, Hashable {
     package var line: String
     /// Everything before this segment has been shipped.
     package var segment: UInt32
-    /// The most bytes of log that wait for the shipper.
+    /// The most bytes of log that wait for the shipper; 0 if none do.
     package var maximumBytes: Int64
     /// The bucket's identity.
     package var bucket: String
@@ -258,17 +260,24 @@ extension LogStore {
     /// The directory that the store is in.
     package var directory: FilePath { files.directory }
 
-    /// Of some segments, the first that compaction has to leave to a shipper; nil when it may have all.
-    func firstKeptForShipping(_ segments: [SegmentStatistics]) -> UInt32? {
-        guard !files.fileSystem.isPrivate else { return nil }
+    /// Which of some segments compaction has to leave to shippers.
+    func segmentsKeptForShipping(_ segments: [SegmentStatistics]) -> Set<UInt32> {
+        guard !files.fileSystem.isPrivate else { return [] }
         // What cannot be read may be a slot that needs everything.
-        guard let slots = try? ShipSlot.all(besideStoreAt: files.directory, in: files.fileSystem) else { return 0 }
+        guard let slots = try? ShipSlot.all(besideStoreAt: files.directory, in: files.fileSystem) else {
+            return Set(segments.map(\.segment))
+        }
+        var kept: Set<UInt32> = []
         // Each bucket for itself: one that nothing is shipped to any more takes nothing from the others.
-        return slots.filter { slot in
-            guard slot.storeUUID == storeUUID else { return false }
-            let waiting = segments.reduce(Int64(0)) { $1.segment >= slot.segment ? $0 + Int64($1.byteCount) : $0 }
-            return waiting <= slot.maximumBytes
-        }.map(\.segment).min()
+        for slot in slots where slot.storeUUID == storeUUID && slot.maximumBytes > 0 {
+            let waiting = segments.filter { $0.segment >= slot.segment }
+            if waiting.reduce(Int64(0), { $0 + Int64($1.byteCount) }) <= slot.maximumBytes {
+                kept.formUnion(waiting.map(\.segment))
+            } else {
+                kept.insert(slot.segment)
+            }
+        }
+        return kept
     }
 
     /// From now on nothing is written until the store is opened again: another machine has taken its place, perhaps.

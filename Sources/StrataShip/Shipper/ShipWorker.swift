@@ -55,6 +55,9 @@ actor ShipWorker {
     private var pieceBytes: Int64 = 0
     private var gaps = 0
     private var problem: String?
+    /// The segment that the log went on in when its shipping began: what was compacted away before was never to be
+    /// shipped.
+    private var firstSegment: UInt32 = 0
     private var keeper: SlotKeeper?
     /// When it was last looked whether the head is still there and ours.
     private var lastLook: Int64 = 0
@@ -150,6 +153,7 @@ actor ShipWorker {
         segmentPieces = begun.segmentPieces
         checkpointEnd = begun.checkpointEnd
         checkpointNumber = nil
+        firstSegment = begun.isFirst ? end.segment : 0
         await writeSlot(segment: place.segment)
     }
 
@@ -241,7 +245,7 @@ actor ShipWorker {
         _ scanner: LogScanner, _ extent: LogScanner.Extent
     ) async throws(ShipError) -> Pending {
         guard let lead else { throw ShipError(.invalid, "the shipper has no epoch") }
-        let (place, maximum) = (place, options.pieceMaximumBytes)
+        let (place, maximum, first) = (place, options.pieceMaximumBytes, firstSegment)
         struct Cut: Sendable {
             var bytes: [UInt8] = []
             var records: [LoggedRecord] = []
@@ -251,7 +255,7 @@ actor ShipWorker {
         }
         let cut: Cut = try await calls.run { () throws(StoreError) in
             var cut = Cut()
-            let later = try scanner.segments().filter { $0 > place.segment && $0 <= extent.end.segment }
+            let later = try scanner.readableSegments().filter { $0 > place.segment && $0 <= extent.end.segment }
             for segment in later.prefix(Self.heldMaximum) { try scanner.hold(segment) }
             let isOver = extent.end.segment > place.segment
             guard try scanner.hold(place.segment) else {
@@ -287,7 +291,9 @@ actor ShipWorker {
             }
             let end = place.offset + cut.bytes.count
             if isOver, end >= limit || (!isLimitKnown && cut.bytes.isEmpty) {
-                cut.next = later.first
+                let next = place.segment + 1
+                // If that has been compacted away, a gap begins there.
+                cut.next = next < first ? later.first : next
             } else if cut.bytes.isEmpty {
                 throw StoreError(
                     .corruption, "no sound record lies where the log should go on", segment: place.segment,
@@ -491,20 +497,5 @@ actor ShipWorker {
             // The log goes on being shipped; space is lost, which somebody has to know.
             problem = "nothing was collected: \(error)"
         }
-    }
-}
-
-/// Bytes in memory, to be uploaded.
-struct BytesSource: ObjectSource {
-    let bytes: [UInt8]
-
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-    }
-
-    var size: Int64 { Int64(bytes.count) }
-
-    func read(_ range: Range<Int64>) async throws -> [UInt8] {
-        Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)])
     }
 }
