@@ -105,6 +105,93 @@ import Testing
         try machine.close()
     }
 
+    // MARK: Beginnings
+
+    /// Compaction waited for a bucket that nothing was ever shipped to, because its address was mistyped.
+    @Test func aBucketThatCannotBeShippedToHasNone() async throws {
+        let machine = try ShipMachine(seed: 106)
+        for _ in 0..<20 { try machine.save(3, textBytes: 9_000) }
+        let (_, other) = try await ShipTroubleTests.shipped(seed: 107)
+        let denied = SimulatedObjectStore(name: "denied")
+        denied.fail { _ in .denied }
+        for objects in [denied, other] {
+            await #expect(throws: ShipError.self) {
+                try await machine.shipper(objects) { $0.slotMaximumBytes = 1 << 30 }.shipOnce()
+            }
+        }
+        #expect(try machine.fileSystem.list("/data") == ["store"])
+        // One that a crash has left, before the head was written.
+        let slot = ShipSlot(
+            storeUUID: machine.store.storeUUID, line: "0", segment: 0, maximumBytes: 1 << 30, bucket: "crashed",
+            hasShipped: false)
+        try slot.write(besideStoreAt: ShipMachine.path, in: machine.fileSystem)
+        try machine.store.compact()
+        #expect(try !machine.fileSystem.list(ShipMachine.path).contains("00000001.seg"))
+        try machine.close()
+    }
+
+    /// What a shipper needs to begin stays while it tries to reach the bucket.
+    @Test func aShipperThatBeginsHoldsTheFirstSegments() async throws {
+        let machine = try ShipMachine(seed: 108)
+        let objects = SimulatedObjectStore()
+        let shipper = machine.shipper(objects) { $0.slotMaximumBytes = 1 << 30 }
+        for _ in 0..<20 { try machine.save(3, textBytes: 9_000) }
+        for kind in [SimulatedObjectStore.Fault.internalError, .lostAnswer] {
+            objects.fail { $0.kind == .put ? kind : nil }
+            do {
+                try await shipper.shipOnce()
+                Issue.record("it was shipped")
+            } catch {
+                #expect(error.mayPass, "\(error)")
+            }
+            try machine.rewriteAll()
+            try machine.store.compact()
+        }
+        objects.fail(nil)
+        #expect(try !machine.fileSystem.list(ShipMachine.path).contains("00000001.seg"))
+        try await shipper.shipOnce()
+        #expect(shipper.status.gaps == 0)
+        for sequence in UInt64(1)...22 {
+            #expect(try await ShipRestore.digest(objects, .transaction(sequence)) == machine.digests[sequence])
+        }
+        try machine.close()
+    }
+
+    /// A store that has lost its slot is like a copy of itself. It goes on in the bucket if it is told to, and can be
+    /// compared.
+    @Test(arguments: [false, true]) func aStoreThatLostItGoesOnIfItIsTold(isCompacted: Bool) async throws {
+        let machine = try ShipMachine(seed: 109)
+        let objects = SimulatedObjectStore()
+        for _ in 0..<10 { try machine.save(3, textBytes: 9_000) }
+        let old = machine.shipper(objects)
+        try await old.shipOnce()
+        let segment = machine.store.logEnd.segment
+        try ShipSlot.remove(besideStoreAt: ShipMachine.path, in: machine.fileSystem)
+        for _ in 0..<30 { try machine.save(3, textBytes: 9_000) }
+        if isCompacted {
+            try machine.rewriteAll()
+            try machine.store.compact()
+            try #require(!machine.fileSystem.list(ShipMachine.path).contains(ShipKey.hex(segment) + ".seg"))
+        }
+        let keys = objects.contents.keys
+        #expect(await ShipTroubleTests.code { try await machine.shipper(objects).shipOnce() } == .conflict)
+        let taking = machine.shipper(objects) { $0.takesOver = true }
+        guard !isCompacted else {
+            #expect(await ShipTroubleTests.code { try await taking.shipOnce() } == .conflict)
+            #expect(objects.contents.keys.filter { !$0.hasPrefix("probe/") } == keys)
+            #expect(try ShipSlot.all(besideStoreAt: ShipMachine.path, in: machine.fileSystem).isEmpty)
+            return try machine.close()
+        }
+        try await taking.shipOnce()
+        // Once: its slot is there again.
+        try machine.save()
+        try await machine.shipper(objects).shipOnce()
+        #expect(try await ShipRestore.digest(objects, .newest) == machine.digests[41])
+        try machine.save()
+        #expect(await ShipTroubleTests.code { try await old.shipOnce() } == .fenced)
+        try? machine.close()
+    }
+
     // MARK: Versions before
 
     /// Puts the file of the first version in the place of the slot.

@@ -97,6 +97,23 @@ package final class LogScanner: Sendable {
         }
     }
 
+    /// Opens the first segments of a range, as many as have so many bytes.
+    package func hold(
+        _ range: ClosedRange<UInt32>, maximumBytes: Int64, maximumCount: Int
+    ) throws(StoreError) {
+        var (bytes, count) = (Int64(0), 0)
+        for segment in try readableSegments() where range.contains(segment) && count < maximumCount {
+            guard try hold(segment) else { continue }
+            bytes += Int64(try byteCount(of: segment))
+            count += 1
+            guard bytes <= maximumBytes else { return letGo(segment) }
+        }
+    }
+
+    private func letGo(_ segment: UInt32) {
+        opened.withLock { _ = $0.removeValue(forKey: segment) }
+    }
+
     /// Closes the segments before one.
     package func letGo(before segment: UInt32) {
         opened.withLock { opened in opened = opened.filter { $0.key >= segment } }

@@ -54,7 +54,7 @@ package struct ShipSlot: Sendable, Hashable {
     package var maximumBytes: Int64
     /// The bucket's identity.
     package var bucket: String
-    /// Whether the store has been shipped there: false before the first time.
+    /// Whether the store has been shipped there: false before the first time. Then compaction waits for nothing.
     package var hasShipped: Bool
     /// How the last shipper to this bucket has ended; nil while one ships, or if it ended in any other way. Whether it
     /// still holds, the bucket's head decides: the slot may have been put back.
@@ -269,7 +269,8 @@ extension LogStore {
         }
         var kept: Set<UInt32> = []
         // Each bucket for itself: one that nothing is shipped to any more takes nothing from the others.
-        for slot in slots where slot.storeUUID == storeUUID && slot.maximumBytes > 0 {
+        // One that nothing has been shipped to may be none at all: its shipper holds what it needs while it runs.
+        for slot in slots where slot.storeUUID == storeUUID && slot.hasShipped && slot.maximumBytes > 0 {
             let waiting = segments.filter { $0.segment >= slot.segment }
             if waiting.reduce(Int64(0), { $0 + Int64($1.byteCount) }) <= slot.maximumBytes {
                 kept.formUnion(waiting.map(\.segment))

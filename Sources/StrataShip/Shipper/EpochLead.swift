@@ -36,16 +36,20 @@ struct EpochLead: Sendable {
 
     /// Takes an epoch for a store, whose log has to go on where that of the bucket ends.
     ///
+    /// - Parameter beforeClaim: called before the slot's line is written to the head. Until then nothing is changed.
     /// - Throws: `.unsafeStore`, `.conflict`, `.fenced` when somebody else takes over at the same time.
     static func take(
-        _ scanner: LogScanner, _ slot: ShipSlot, _ calls: BlockingCalls, _ objects: ShipBucket, _ options: ShipOptions
+        _ scanner: LogScanner, _ slot: ShipSlot, _ calls: BlockingCalls, _ objects: ShipBucket, _ options: ShipOptions,
+        beforeClaim: () async -> Void
     ) async throws(ShipError) -> Begun {
         let line = slot.line
         if !options.onlyWriter { try await probe(objects) }
         let owner = randomName()
         for _ in 0..<attempts {
             guard let log = try await ShippedLog.read(objects) else {
-                if let begun = try await create(owner, slot, scanner, calls, objects, options) { return begun }
+                let begun = try await create(
+                    owner, slot, scanner, calls, objects, options, beforeClaim: beforeClaim)
+                if let begun { return begun }
                 continue
             }
             try await check(log, scanner, slot, calls, objects, options)
@@ -53,6 +57,7 @@ struct EpochLead: Sendable {
                 guard let begun = try await goOn(owner, log, objects, options) else { continue }
                 return try await described(begun, log, scanner.storeUUID, objects)
             }
+            await beforeClaim()
             guard let lead = try await claim(owner, line, log, objects, options) else { continue }
             let ended = try await lead.fence(log, objects)
             try await check(ended, scanner, slot, calls, objects, options)
@@ -123,7 +128,7 @@ struct EpochLead: Sendable {
     /// Writes the first head of a bucket; nil if somebody else has.
     private static func create(
         _ owner: String, _ slot: ShipSlot, _ scanner: LogScanner, _ calls: BlockingCalls, _ objects: ShipBucket,
-        _ options: ShipOptions
+        _ options: ShipOptions, beforeClaim: () async -> Void
     ) async throws(ShipError) -> Begun? {
         let left = try await asking { () async throws(ObjectStoreError) in
             try await objects.list(prefix: ShipKey.logPrefix, after: nil, limit: 1)
@@ -156,6 +161,7 @@ struct EpochLead: Sendable {
         let head = ShipHead(
             storeUUID: scanner.storeUUID, epochs: [epoch], onlyWriter: options.onlyWriter,
             isEncrypted: objects.isEncrypted)
+        await beforeClaim()
         guard let tag = try await replace(head, .absent, objects) else { return nil }
         let lead = EpochLead(head: head, tag: tag, epoch: 1, owner: owner)
         return Begun(lead: lead, place: place, isFirst: true)

@@ -37,6 +37,8 @@ actor ShipWorker {
     private let options: ShipOptions
     private let calls = BlockingCalls("strata.ship")
     private var scanner: LogScanner?
+    /// That of a shipper that has no epoch yet.
+    private var beginning: LogScanner?
     private var lead: EpochLead?
     /// Where the log in the bucket ends.
     private var place = ShipHead.Place(segment: 0, offset: 0, sequence: 0, time: .min, checksum: 0)
@@ -104,7 +106,7 @@ actor ShipWorker {
                 fence = error
                 do throws(ShipError) { try await settleFence() } catch let other { error = other }
             }
-            if !error.mayPass, error.code != .cancelled { failure = error }
+            if !error.mayPass, error.code != .cancelled { (failure, beginning) = (error, nil) }
             throw error
         }
     }
@@ -131,7 +133,12 @@ actor ShipWorker {
 
     private func open(_ note: @Sendable (Progress) -> Void) async throws(ShipError) {
         let (path, fileSystem) = (path, fileSystem)
-        let scanner = try await calls.run { () throws(StoreError) in try LogScanner(path, in: fileSystem) }
+        let before = beginning
+        beginning = nil
+        let scanner = try await calls.run { () throws(StoreError) in
+            if let before { return before }
+            return try LogScanner(path, in: fileSystem)
+        }
         objects.store = scanner.directory.string
         let found = try await SlotKeeper(scanner, fileSystem, objects, calls, options)
         // While the bucket cannot be reached, the gauges show what waits since the last segment that was shipped.
@@ -139,12 +146,21 @@ actor ShipWorker {
         let end = try await calls.run { () throws(StoreError) in try scanner.extent().end }
         let waiting = try await unshipped(scanner, end)
         note(progress(oldest: waiting.time, bytes: waiting.bytes))
+        let (first, maximumBytes) = (found.segment, options.slotMaximumBytes)
+        try await calls.run { () throws(StoreError) in
+            try scanner.hold(
+                first...max(first, end.segment), maximumBytes: maximumBytes, maximumCount: Self.heldMaximum)
+        }
+        // Compaction does not wait for a first shipper: what is held stays while the bucket does not answer.
+        beginning = scanner
         var keeper = found
         try await keeper.adoptEarlier(objects)
         self.keeper = keeper
-        // Before the head names it: whoever starts next has to know it.
-        if keeper.isNew { await writeSlot(segment: 0, hasShipped: false) }
-        let begun = try await EpochLead.take(scanner, keeper.slot, calls, objects, options)
+        let begun = try await EpochLead.take(scanner, keeper.slot, calls, objects, options) {
+            // Whoever starts next has to know the name that the head is about to have.
+            if keeper.isNew { await writeSlot(segment: 0, hasShipped: false) }
+        }
+        beginning = nil
         lastLook = options.clock()
         self.scanner = scanner
         lead = begun.lead
