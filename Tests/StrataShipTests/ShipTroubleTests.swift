@@ -337,6 +337,48 @@ import Testing
         #expect(code == .missing)
     }
 
+    /// What a bucket was put back to.
+    enum Earlier: CaseIterable {
+        /// To before the shipper went on in the epoch of the one before it.
+        case beforeItWentOn
+        /// To before it took its epoch.
+        case beforeItTookOver
+        /// To before it said in the head how far the log had come.
+        case beforeItWentFurther
+    }
+
+    /// A head that had been put back was taken for that of a shipper that had taken over, or for the newest one.
+    @Test(arguments: Earlier.allCases) func aBucketThatWasPutBackIsSaidToBe(_ earlier: Earlier) async throws {
+        let machine = try ShipMachine(seed: 43)
+        let objects = SimulatedObjectStore()
+        let first = machine.shipper(objects)
+        try machine.save()
+        try await first.shipOnce()
+        if earlier == .beforeItWentOn { await first.handOver() }
+        let shipper = machine.shipper(objects)
+        if earlier == .beforeItWentFurther {
+            for _ in 0..<70 {
+                try machine.save(1, textBytes: 10)
+                try await shipper.shipOnce()
+            }
+        }
+        let before = objects.contents
+        for _ in 0..<70 {
+            try machine.save(1, textBytes: 10)
+            try await shipper.shipOnce()
+        }
+        objects.contents = before
+        var found: ShipError?
+        for _ in 0..<70 where found == nil {
+            try machine.save(1, textBytes: 10)
+            do { try await shipper.shipOnce() } catch { found = error }
+        }
+        #expect(found?.code == .missing && found?.description.contains("put back to an earlier state") == true)
+        // Nobody has replaced the store.
+        try machine.save()
+        try machine.close()
+    }
+
     /// The file beside the store was not flushed: after a loss of power, the store's own shipper was refused as that of
     /// a copy.
     @Test func aStoreThatLostPowerGoesOnShipping() async throws {

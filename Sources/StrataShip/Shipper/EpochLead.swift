@@ -8,6 +8,8 @@ struct EpochLead: Sendable {
     private var tag: String
     let epoch: UInt32
     let owner: String
+    /// The head that the epoch was taken from; nil if there was none.
+    private let before: ShipHead?
 
     /// An epoch, and where the log in the bucket ends.
     struct Begun {
@@ -163,7 +165,7 @@ struct EpochLead: Sendable {
             isEncrypted: objects.isEncrypted)
         await beforeClaim()
         guard let tag = try await replace(head, .absent, objects) else { return nil }
-        let lead = EpochLead(head: head, tag: tag, epoch: 1, owner: owner)
+        let lead = EpochLead(head: head, tag: tag, epoch: 1, owner: owner, before: nil)
         return Begun(lead: lead, place: place, isFirst: true)
     }
 
@@ -192,7 +194,7 @@ struct EpochLead: Sendable {
         head.epochs.append(epoch)
         head.reached = ShipHead.Reached(epoch.number, log.end.position)
         guard let tag = try await replace(head, .matching(log.headTag), objects) else { return nil }
-        let lead = EpochLead(head: head, tag: tag, epoch: epoch.number, owner: owner)
+        let lead = EpochLead(head: head, tag: tag, epoch: epoch.number, owner: owner, before: log.head)
         return Begun(lead: lead, place: log.end)
     }
 
@@ -210,7 +212,7 @@ struct EpochLead: Sendable {
         head.onlyWriter = options.onlyWriter
         head.reached = ShipHead.Reached(log.epoch, log.end.position)
         guard let tag = try await replace(head, .matching(log.headTag), objects) else { return nil }
-        return EpochLead(head: head, tag: tag, epoch: number, owner: owner)
+        return EpochLead(head: head, tag: tag, epoch: number, owner: owner, before: log.head)
     }
 
     /// Puts a fence under the name that the owner of the newest epoch would write next.
@@ -235,6 +237,7 @@ struct EpochLead: Sendable {
             }
             // A piece that was on its way, a fence, or this one after all.
             guard let found = try await ShippedLog.read(objects) else { throw Self.noLog(objects) }
+            if isOlder(found.head) { throw Self.putBack(objects) }
             try found.requireEnd()
             guard found.head.epochs.last?.owner == owner else {
                 throw ShipError(
@@ -267,6 +270,7 @@ struct EpochLead: Sendable {
             }
             // The floor may have been raised.
             guard let found = try await ShippedLog.head(objects) else { throw Self.noLog(objects) }
+            if lead.isOlder(found.head) { throw Self.putBack(objects) }
             (lead.head, lead.tag) = found
         }
         return nil
@@ -340,6 +344,7 @@ struct EpochLead: Sendable {
         if isOwnLog, let newer = found.head.begun.last?.epoch, newer.number > epoch {
             throw Self.fenced(by: newer.number, ShipKey.head)
         }
+        if isOwnLog, isOlder(found.head) { throw Self.putBack(objects) }
         let entry = found.head.epochs.first { $0.number == epoch }
         let line = head.epochs.first { $0.number == epoch }?.line
         if isOwnLog, let entry, entry.owner != owner, entry.line == line {
@@ -353,6 +358,29 @@ struct EpochLead: Sendable {
                 key: ShipKey.head)
         }
         (head, tag) = found
+    }
+
+    /// Whether a head of this log was written before the newest one that is known here. Nobody takes anything back that
+    /// it says: whose the epochs are, how far the log has come, and where the floor is.
+    private func isOlder(_ found: ShipHead) -> Bool {
+        guard let entry = found.epochs.first(where: { $0.number == epoch && $0.owner == owner }) else {
+            return found.epochs.allSatisfy { entry in
+                before?.epochs.contains { $0.number == entry.number && $0.owner == entry.owner } ?? false
+            }
+        }
+        let isBegun = head.epochs.contains { $0.number == epoch && $0.start != nil }
+        if isBegun, entry.start == nil { return true }
+        if let known = head.floor, found.floor.map({ $0.place.position < known.place.position }) ?? true { return true }
+        guard let known = head.reached, known.epoch == epoch else { return false }
+        return found.reached.map { $0.epoch < epoch || $0.position < known.position } ?? true
+    }
+
+    private static func putBack(_ objects: ShipBucket) -> ShipError {
+        ShipError(
+            .missing,
+            "the head of \(objects.description) is an older one than this shipper has written: the bucket, or a part of it, was "
+                + "put back to an earlier state. What was shipped since is lost there; ship to another prefix",
+            key: ShipKey.head)
     }
 
     /// What is known of the segment that the log goes on in, so that it can be shipped whole later.
