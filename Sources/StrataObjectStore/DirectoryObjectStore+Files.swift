@@ -166,6 +166,13 @@ final class DirectoryDescriptor: Sendable {
         return FilePath(platformString: own).pushing(path)
     }
 
+    /// The path without links that leads to the same (realpath(3)).
+    static func resolved(_ path: FilePath) throws(Errno) -> FilePath {
+        guard let found = path.withPlatformString({ realpath($0, nil) }) else { throw Errno(rawValue: errno) }
+        defer { free(found) }
+        return FilePath(platformString: found)
+    }
+
     /// Whether a path leads to the directory (stat(2)). One that cannot be looked at proves nothing.
     func isAt(_ path: FilePath) -> Bool {
         var (own, found) = (stat(), stat())
@@ -272,10 +279,20 @@ final class DirectoryDescriptor: Sendable {
     }
 
     private static let temporaryPrefix = ".new-"
+    private static let temporaryDigits = 16
+
+    /// Whether a name is one that ``createTemporary()`` makes: others are somebody's own.
+    private static func isTemporary(_ name: String) -> Bool {
+        let digits = name.utf8.dropFirst(temporaryPrefix.utf8.count)
+        return name.hasPrefix(temporaryPrefix) && digits.count == temporaryDigits
+            && digits.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
 
     func createTemporary() throws(Errno) -> TemporaryFile {
         var generator = SystemRandomNumberGenerator()
-        let name = Self.temporaryPrefix + String(generator.next() as UInt64, radix: 16)
+        let digits = String(generator.next() as UInt64, radix: 16)
+        let name =
+            Self.temporaryPrefix + String(repeating: "0", count: Self.temporaryDigits - digits.count) + digits
         let found = strata_file_open(number, name, O_RDWR | O_CREAT | O_EXCL | Self.noFollow, 0o600)
         guard found >= 0 else { throw Errno(rawValue: -found) }
         return TemporaryFile(FileDescriptorBox(found), name, self)
@@ -293,7 +310,7 @@ final class DirectoryDescriptor: Sendable {
                 name.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
             }
             var found = stat()
-            guard name.hasPrefix(Self.temporaryPrefix), fstatat(number, name, &found, AT_SYMLINK_NOFOLLOW) == 0,
+            guard Self.isTemporary(name), fstatat(number, name, &found, AT_SYMLINK_NOFOLLOW) == 0,
                 found.st_mode & S_IFMT == S_IFREG, FileStatus(found).modified < Double(now.tv_sec) - 86_400
             else { continue }
             _ = unlinkat(number, name, 0)

@@ -31,6 +31,8 @@ public final class DirectoryObjectStore: ObjectStore {
     private let path: FilePath
     /// What leads to the directory whatever the process's own becomes.
     private let absolutePath: FilePath
+    /// The directory's own path, without links, as a URL.
+    public let identity: String
     /// System calls that wait for a disk, one at a time for each instance.
     private let queue = DispatchQueue(label: "strata.objects", attributes: .concurrent)
 
@@ -42,6 +44,7 @@ public final class DirectoryObjectStore: ObjectStore {
         do throws(Errno) {
             root = try DirectoryDescriptor.root(path)
             absolutePath = try DirectoryDescriptor.absolute(path)
+            identity = "file://" + (try DirectoryDescriptor.resolved(absolutePath)).string
             try root.removeLeftovers()
         } catch {
             throw .unsupported(key: "", message: "the directory \(path) cannot be used: \(error)")

@@ -11,6 +11,13 @@ public protocol ObjectStore: Sendable {
     /// Where the objects are, for messages: `s3://bucket/prefix`. No secrets are in it.
     var description: String { get }
 
+    /// What tells this bucket from every other one, however each was addressed: two stores have the same identity if,
+    /// and only if, an object that is written to one is read from the other. No secrets are in it.
+    ///
+    /// A ``description`` need not say on which server a bucket is, or from where a path leads. What is kept of a bucket
+    /// elsewhere goes by its identity, so it has to be the same in every process.
+    var identity: String { get }
+
     /// Reads an object, or a range of its bytes, with what the store says of it at that moment.
     ///
     /// - Parameter range: Cut at the object's end; nil for all bytes. A range that begins at or behind the end throws
@@ -50,4 +57,9 @@ public protocol ObjectStore: Sendable {
     ///
     /// - Throws: For the first that could not be removed; others may have been.
     func delete(_ keys: [String]) async throws(ObjectStoreError)
+}
+
+extension ObjectStore {
+    /// The ``description``, for stores that it tells apart.
+    public var identity: String { description }
 }

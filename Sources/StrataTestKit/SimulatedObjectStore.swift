@@ -113,10 +113,12 @@ public final class SimulatedObjectStore: ObjectStore {
     private final class Bucket: Sendable {
         let contents: Mutex<Contents>
         let name: String
+        let server: String
 
-        init(_ contents: Contents, _ name: String) {
+        init(_ contents: Contents, _ name: String, _ server: String) {
             self.contents = Mutex(contents)
             self.name = name
+            self.server = server
         }
     }
 
@@ -135,8 +137,10 @@ public final class SimulatedObjectStore: ObjectStore {
     private let own = Mutex(Client())
 
     /// A bucket of its own, with these contents, that describes itself by a name.
-    public convenience init(_ contents: Contents = Contents(), name: String = "bucket") {
-        self.init(bucket: Bucket(contents, name))
+    ///
+    /// - Parameter server: Where it is: part of its ``identity``, and not of its ``description``.
+    public convenience init(_ contents: Contents = Contents(), name: String = "bucket", server: String = "") {
+        self.init(bucket: Bucket(contents, name, server))
     }
 
     private init(bucket: Bucket) {
@@ -147,7 +151,9 @@ public final class SimulatedObjectStore: ObjectStore {
     public func client() -> SimulatedObjectStore { SimulatedObjectStore(bucket: bucket) }
 
     /// A bucket of its own that is as this one is now.
-    public func fork() -> SimulatedObjectStore { SimulatedObjectStore(contents, name: bucket.name) }
+    public func fork() -> SimulatedObjectStore {
+        SimulatedObjectStore(contents, name: bucket.name, server: bucket.server)
+    }
 
     /// The bucket as it is, delayed writes included; to be set again later.
     public var contents: Contents {
@@ -227,6 +233,9 @@ public final class SimulatedObjectStore: ObjectStore {
     // MARK: Requests
 
     public var description: String { "simulated://\(bucket.name)" }
+
+    /// The name, and the server if there is one.
+    public var identity: String { bucket.server.isEmpty ? description : description + "@" + bucket.server }
 
     /// Counts a request and says what goes wrong with it.
     private func begin(_ kind: Request.Kind, _ key: String) throws(ObjectStoreError) -> Fault? {

@@ -25,6 +25,44 @@ struct ConfigurationTests {
         for (bucket, url) in cases { #expect(try endpoint(bucket) == url) }
     }
 
+    /// Buckets of two servers that have one name described themselves alike, and a shipper took one for the other.
+    @Test func bucketsOfOneNameAreToldApartByTheirServers() throws {
+        typealias Bucket = S3Configuration
+        func identity(_ configuration: S3Configuration) throws -> String {
+            try S3ObjectStore(configuration, credentials: StaticCredentials(testKeys)).identity
+        }
+        let same = [
+            [
+                Bucket(bucket: "b", prefix: "p"), Bucket(bucket: "b", prefix: "p/", region: "eu-west-1", style: .path),
+                Bucket(bucket: "b", prefix: "p", endpoint: "https://s3.eu-west-1.amazonaws.com"),
+            ],
+            [
+                Bucket(bucket: "b", prefix: "p", endpoint: "http://h:9000"),
+                Bucket(bucket: "b", prefix: "p/", region: "x", endpoint: "HTTP://H:9000/"),
+            ],
+            [
+                Bucket(bucket: "b", prefix: "p", endpoint: "https://h"),
+                Bucket(bucket: "b", prefix: "p", endpoint: "https://h:443/", style: .virtualHost),
+            ],
+            [Bucket(bucket: "b", prefix: "p", endpoint: "http://h:9001")],
+            [Bucket(bucket: "b", prefix: "p", endpoint: "http://h:9000/s3")],
+            [Bucket(bucket: "b", prefix: "q", endpoint: "http://h:9000")],
+            [Bucket(bucket: "c", prefix: "p", endpoint: "http://h:9000")],
+            [
+                Bucket(bucket: "b", prefix: "p", region: "cn-north-1"),
+                Bucket(bucket: "b", prefix: "p", endpoint: "https://s3.cn-north-1.amazonaws.com.cn"),
+            ],
+            [Bucket(bucket: "b", prefix: "p", region: "us-gov-west-1")],
+        ]
+        var seen: Set<String> = []
+        for buckets in same {
+            let identities = Set(try buckets.map(identity))
+            #expect(identities.count == 1, "\(identities)")
+            #expect(seen.isDisjoint(with: identities), "\(identities)")
+            seen.formUnion(identities)
+        }
+    }
+
     @Test func unusableAddressesAreRefused() {
         let wrong = [
             S3Configuration(bucket: ""), S3Configuration(bucket: "a/b"), S3Configuration(bucket: "a b"),

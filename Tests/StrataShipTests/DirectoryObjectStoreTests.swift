@@ -33,6 +33,37 @@ import Testing
         String(decoding: try await store.get(key, range: range).bytes, as: UTF8.self)
     }
 
+    /// What a shipper remembers of a directory was lost when it was started from elsewhere, or by a link.
+    @Test func aDirectoryIsTheSameFromEverywhere() throws {
+        let (folder, other) = (Folder(), Folder())
+        let store = try folder.open()
+        let link = folder.path + "-link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: folder.path)
+        defer { try? FileManager.default.removeItem(atPath: link) }
+        let up = String(repeating: "../", count: 64) + folder.path.dropFirst()
+        for path in [link, folder.path + "/", folder.path + "/../" + (folder.path as NSString).lastPathComponent, up] {
+            #expect(try DirectoryObjectStore(FilePath(path)).identity == store.identity, "\(path)")
+        }
+        #expect(try other.open().identity != store.identity)
+        #expect(store.identity.hasPrefix("file:///"))
+    }
+
+    /// A file of somebody else's whose name only began like those of unfinished writes was removed after a day.
+    @Test func leftoversOfWritesAloneAreRemoved() throws {
+        let folder = Folder()
+        _ = try folder.open()
+        let (left, others) = (".new-0123456789abcdef", [".new-", ".new-bed", ".new-0123456789abcdef.bak"])
+        let old = Date(timeIntervalSinceNow: -200_000)
+        for name in [left] + others {
+            let path = folder.path + "/" + name
+            #expect(FileManager.default.createFile(atPath: path, contents: nil))
+            try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: path)
+        }
+        _ = try folder.open()
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(Set(names).isSuperset(of: others) && !names.contains(left))
+    }
+
     @Test func whatIsWrittenIsRead() async throws {
         let folder = Folder()
         let store = try folder.open()

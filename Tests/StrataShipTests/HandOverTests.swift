@@ -84,6 +84,46 @@ import Testing
         try machine.close()
     }
 
+    /// The word of a shipper that had ended stayed in the slot when the next one went on: after a crash of that one, it
+    /// said that nothing was on its way.
+    @Test func theWordForTheNextOneIsGoneOnceItIsTaken() async throws {
+        let machine = try ShipMachine(seed: 85)
+        let objects = SimulatedObjectStore()
+        func release() throws -> ShipSlot.Release? {
+            try #require(try ShipSlot.all(besideStoreAt: ShipMachine.path, in: machine.fileSystem).first).release
+        }
+        try machine.save()
+        try await Self.run(machine, objects)
+        #expect(try release() != nil)
+        let next = machine.shipper(objects)
+        try await next.shipOnce()
+        #expect(next.status.epoch == 1)
+        #expect(try release() == nil)
+        await next.handOver()
+        #expect(try release() != nil)
+        try machine.close()
+    }
+
+    /// Of a segment that was compacted away nothing can be compared. A shipper that was stopped in order vouches for
+    /// it; one that was not, does not.
+    @Test(arguments: [false, true]) func whoWasStoppedInOrderVouchesForWhatIsGone(isInOrder: Bool) async throws {
+        let machine = try ShipMachine(seed: 86)
+        let objects = SimulatedObjectStore()
+        for _ in 0..<10 { try machine.save(3, textBytes: 9_000) }
+        if isInOrder { try await Self.run(machine, objects) } else { try await machine.shipper(objects).shipOnce() }
+        let segment = machine.store.logEnd.segment
+        for _ in 0..<40 { try machine.save(3, textBytes: 9_000) }
+        try machine.store.compact()
+        try #require(!machine.fileSystem.list(ShipMachine.path).contains(ShipKey.hex(segment) + ".seg"))
+        let next = machine.shipper(objects)
+        let code = await ShipTroubleTests.code { try await next.shipOnce() }
+        #expect(code == (isInOrder ? nil : .conflict))
+        #expect((next.status.gaps > 0) == isInOrder)
+        let last: UInt64 = isInOrder ? 50 : 10
+        #expect(try await ShipRestore.digest(objects, .newest) == machine.digests[last])
+        try machine.close()
+    }
+
     @Test func aTakeOverBetweenEndsIt() async throws {
         let machine = try ShipMachine(seed: 83)
         let objects = SimulatedObjectStore()

@@ -16,6 +16,8 @@ import Testing
         case next
         /// The segment that the bucket ends in is compacted away.
         case compacted
+        /// It is kept for the shipper, and those behind it are compacted away.
+        case kept
     }
 
     /// A segment that ended in the store before it did in the bucket was taken for one whose end a failed flush had
@@ -25,10 +27,9 @@ import Testing
     func aStoreThatWasPutBackWithinItsSegmentIsRefused(rest: Rest, isHandedOver: Bool) async throws {
         let machine = try ShipMachine(seed: 91)
         let objects = SimulatedObjectStore()
-        for _ in 0..<(rest == .compacted ? 12 : 3) {
-            try machine.save(3, textBytes: rest == .compacted ? 9_000 : 1_000)
-        }
-        let shipper = machine.shipper(objects)
+        let isCompacted = rest == .compacted || rest == .kept
+        for _ in 0..<(isCompacted ? 12 : 3) { try machine.save(3, textBytes: isCompacted ? 9_000 : 1_000) }
+        let shipper = machine.shipper(objects) { $0.slotMaximumBytes = rest == .kept ? 100_000 : 0 }
         try await shipper.shipOnce()
         if isHandedOver { await shipper.handOver() }
         let before = machine.fileSystem.fork()
@@ -49,11 +50,12 @@ import Testing
             let scanner = try LogScanner(ShipMachine.path, in: other.fileSystem)
             let end = try scanner.start(of: segment + 1).previousValidByteCount
             try #require(end < machine.store.logEnd.offset)
-        case .compacted:
+        case .compacted, .kept:
             for _ in 0..<60 { try other.save(3, textBytes: 9_000) }
             try other.store.compact()
             let names = try other.fileSystem.list(ShipMachine.path)
-            try #require(!names.contains(ShipKey.hex(segment) + ".seg"))
+            try #require(names.contains(ShipKey.hex(segment) + ".seg") == (rest == .kept))
+            try #require(!names.contains(ShipKey.hex(segment + 1) + ".seg"))
         }
         try #require(other.store.snapshot.sequence > newest)
         let names = objects.contents.keys

@@ -1,6 +1,7 @@
 import Foundation
 import StrataIO
 import StrataTestKit
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -307,6 +308,48 @@ import Testing
         #expect(code == .missing)
     }
 
+    /// What a bucket was put back to.
+    enum Earlier: CaseIterable {
+        /// To before the shipper went on in the epoch of the one before it.
+        case beforeItWentOn
+        /// To before it took its epoch.
+        case beforeItTookOver
+        /// To before it said in the head how far the log had come.
+        case beforeItWentFurther
+    }
+
+    /// A head that had been put back was taken for that of a shipper that had taken over, or for the newest one.
+    @Test(arguments: Earlier.allCases) func aBucketThatWasPutBackIsSaidToBe(_ earlier: Earlier) async throws {
+        let machine = try ShipMachine(seed: 43)
+        let objects = SimulatedObjectStore()
+        let first = machine.shipper(objects)
+        try machine.save()
+        try await first.shipOnce()
+        if earlier == .beforeItWentOn { await first.handOver() }
+        let shipper = machine.shipper(objects)
+        if earlier == .beforeItWentFurther {
+            for _ in 0..<70 {
+                try machine.save(1, textBytes: 10)
+                try await shipper.shipOnce()
+            }
+        }
+        let before = objects.contents
+        for _ in 0..<70 {
+            try machine.save(1, textBytes: 10)
+            try await shipper.shipOnce()
+        }
+        objects.contents = before
+        var found: ShipError?
+        for _ in 0..<70 where found == nil {
+            try machine.save(1, textBytes: 10)
+            do { try await shipper.shipOnce() } catch { found = error }
+        }
+        #expect(found?.code == .missing && found?.description.contains("put back to an earlier state") == true)
+        // Nobody has replaced the store.
+        try machine.save()
+        try machine.close()
+    }
+
     /// The file beside the store was not flushed: after a loss of power, the store's own shipper was refused as that of
     /// a copy.
     @Test func aStoreThatLostPowerGoesOnShipping() async throws {
@@ -365,6 +408,8 @@ import Testing
         #expect(try !machine.fileSystem.list(ShipMachine.path).contains(before))
     }
 
+    /// After a crash of the machine, a store that had more log than compaction keeps for a shipper was refused for
+    /// good. A restore of a time in a gap gave the last state before it, whatever was missing.
     @Test func behindALimitThereIsAGapThatARestoreKnowsOf() async throws {
         let machine = try ShipMachine(seed: 30)
         let objects = SimulatedObjectStore()
@@ -375,23 +420,81 @@ import Testing
         try machine.store.compact()
         try machine.save()
         let last = machine.store.snapshot.sequence
-        // Another shipper of the same store, which has not held the segments open.
-        #expect(await Self.code { try await machine.shipper(objects).shipOnce() } == .conflict)
-        let next = machine.shipper(objects) { $0.takesOver = true }
+        // Another shipper of the same store, which has not held the segments open. The segment in which the bucket ends
+        // is there to be compared.
+        let next = machine.shipper(objects)
         try await next.shipOnce()
         #expect(next.status.gaps > 0)
         #expect(next.status.lastProblem?.contains("compacted away") == true)
         var restored: [UInt64] = []
         for sequence in 1...last {
-            do {
-                let digest = try await ShipRestore.digest(objects, .transaction(sequence))
-                #expect(digest == machine.digests[sequence], "transaction \(sequence)")
-                restored.append(sequence)
-            } catch let error as ShipError {
-                #expect(error.code == .notRestorable, "transaction \(sequence): \(error)")
+            let time = try #require(machine.times[sequence])
+            for target in [RestoreTarget.transaction(sequence), .time(time)] {
+                do {
+                    let digest = try await ShipRestore.digest(objects, target)
+                    #expect(digest == machine.digests[sequence], "\(target)")
+                    restored.append(sequence)
+                } catch let error as ShipError {
+                    #expect(error.code == .notRestorable, "\(target): \(error)")
+                }
             }
         }
         #expect(restored.contains(10) && restored.contains(last) && restored.count < Int(last))
+    }
+
+    /// A segment that had been shipped to its end, without a word of that in the slot, was taken for one that is gone.
+    @Test func aBucketThatEndsWhereASegmentDoesIsGoneOnIn() async throws {
+        let machine = try ShipMachine(seed: 104)
+        let objects = SimulatedObjectStore()
+        let shipper = machine.shipper(objects) { $0.slotMaximumBytes = 100_000 }
+        try machine.save()
+        try await shipper.shipOnce()
+        for _ in 0..<3 { try machine.save(3, textBytes: 9_000) }
+        // It dies behind the end of the first segment, before the slot says so.
+        machine.fileSystem.inject(.init(.fail(.ioError), of: .rename, repetition: .always))
+        objects.fail { $0.kind == .put && $0.key == ShipKey.piece(1, 2, 0) ? .internalError : nil }
+        await #expect(throws: ShipError.self) { try await shipper.shipOnce() }
+        objects.fail(nil)
+        machine.fileSystem.removeFaults()
+        let slot = try #require(try ShipSlot.all(besideStoreAt: ShipMachine.path, in: machine.fileSystem).first)
+        let ended = try #require(try await ShippedLog.read(ShipBucket(objects, TestCipher.used)))
+        try #require(slot.segment == 1 && ended.end.position == LogPosition(segment: 2, offset: 0))
+        for _ in 0..<40 { try machine.save(3, textBytes: 9_000) }
+        try machine.store.compact()
+        let names = try machine.fileSystem.list(ShipMachine.path)
+        try #require(names.contains("00000001.seg") && !names.contains("00000002.seg"))
+        let next = machine.shipper(objects)
+        try await next.shipOnce()
+        #expect(next.status.gaps > 0)
+        #expect(try await ShipRestore.digest(objects, .newest) == machine.digests[44])
+        try machine.close()
+    }
+
+    /// Segments that a shipper had opened before compaction removed them were passed over without a word.
+    @Test func whatIsRemovedWhileAShipperRunsIsShipped() async throws {
+        let machine = try ShipMachine(seed: 105)
+        let objects = SimulatedObjectStore()
+        let shipper = machine.shipper(objects)
+        try machine.save()
+        try await shipper.shipOnce()
+        for _ in 0..<30 { try machine.save(3, textBytes: 9_000) }
+        let isCompacted = Mutex(false)
+        objects.fail { [store = machine.store] request in
+            guard request.kind == .put, request.key.hasPrefix("log/") else { return nil }
+            isCompacted.withLock { isCompacted in
+                guard !isCompacted else { return }
+                isCompacted = true
+                do { try store.compact() } catch { Issue.record(error) }
+            }
+            return nil
+        }
+        try await shipper.shipOnce()
+        #expect(try !machine.fileSystem.list(ShipMachine.path).contains("00000003.seg"))
+        #expect(shipper.status.gaps == 0)
+        for sequence in UInt64(1)...31 {
+            #expect(try await ShipRestore.digest(objects, .transaction(sequence)) == machine.digests[sequence])
+        }
+        try machine.close()
     }
 
     @Test func aStoreThatWasCompactedBeforeIsShipped() async throws {
@@ -399,7 +502,10 @@ import Testing
         for _ in 0..<40 { try machine.save(3, textBytes: 9_000) }
         try machine.store.compact()
         let objects = SimulatedObjectStore()
-        try await machine.shipper(objects).shipOnce(withCheckpoint: true)
+        let shipper = machine.shipper(objects)
+        try await shipper.shipOnce(withCheckpoint: true)
+        // What went before was never to be shipped.
+        #expect(shipper.status.gaps == 0)
         #expect(try await ShipRestore.digest(objects, .newest) == machine.digests[40])
         #expect(await Self.code { _ = try await ShipRestore.restore(objects, .transaction(1)) } == .notRestorable)
     }

@@ -42,8 +42,9 @@ extension LogStore {
         } else {
             result.append(current(snapshot, liveRows: rows[snapshot.end.segment]))
         }
-        if keepsUnshipped, let first = firstKeptForShipping(result) {
-            for index in result.indices where result[index].segment >= first && !result[index].isCurrent {
+        if keepsUnshipped {
+            let unshipped = segmentsKeptForShipping(result)
+            for index in result.indices where unshipped.contains(result[index].segment) && !result[index].isCurrent {
                 result[index].pinnedByteCount = result[index].deadByteCount
                 result[index].isRetained = true
             }

@@ -83,8 +83,6 @@ public struct OrderedIndexDefinition: Hashable, Sendable {
         filter = try reader.read(UInt8.self) == 0 ? nil : OrderedFilter(from: &reader)
     }
 
-    /// A number that is the same for equal definitions, and hardly for others: FNV-1a of what is encoded.
-    public var digest: UInt64 {
-        encoded().reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
-    }
+    /// A number that is the same for equal definitions, and hardly for others.
+    public var digest: UInt64 { FNV.digest(encoded()) }
 }

@@ -97,6 +97,23 @@ package final class LogScanner: Sendable {
         }
     }
 
+    /// Opens the first segments of a range, as many as have so many bytes.
+    package func hold(
+        _ range: ClosedRange<UInt32>, maximumBytes: Int64, maximumCount: Int
+    ) throws(StoreError) {
+        var (bytes, count) = (Int64(0), 0)
+        for segment in try readableSegments() where range.contains(segment) && count < maximumCount {
+            guard try hold(segment) else { continue }
+            bytes += Int64(try byteCount(of: segment))
+            count += 1
+            guard bytes <= maximumBytes else { return letGo(segment) }
+        }
+    }
+
+    private func letGo(_ segment: UInt32) {
+        opened.withLock { _ = $0.removeValue(forKey: segment) }
+    }
+
     /// Closes the segments before one.
     package func letGo(before segment: UInt32) {
         opened.withLock { opened in opened = opened.filter { $0.key >= segment } }
@@ -119,6 +136,14 @@ package final class LogScanner: Sendable {
     package func refuseWrites() -> Bool {
         tail.reattach()
         return tail.page?.replaceWriter() ?? false
+    }
+
+    /// The numbers of the segments that can be read, ascending: those that are there, and those that are held.
+    ///
+    /// - Throws: as ``segments()``.
+    package func readableSegments() throws(StoreError) -> [UInt32] {
+        let held = opened.withLock { Array($0.keys) }
+        return Set(try segments()).union(held).sorted()
     }
 
     /// The numbers of the segments that are there, ascending.
@@ -271,6 +296,12 @@ package final class LogScanner: Sendable {
         return try bytes.withBytes { bytes throws(StoreError) in
             try RecordHeader.parse(bytes, storeUUID: storeUUID, segment: position.segment, offset: offset)
         }?.timestampNanoseconds
+    }
+
+    /// Whether a sound record lies at a position.
+    package func hasRecord(at position: LogPosition) throws(StoreError) -> Bool {
+        let limit = try byteCount(of: position.segment)
+        return try !run(from: position, upTo: limit, previousChecksum: nil, maximumBytes: 1).records.isEmpty
     }
 
     /// The bytes of a segment's range, fewer where its file ends.

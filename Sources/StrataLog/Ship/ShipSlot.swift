@@ -1,14 +1,17 @@
 package import StrataIO
+internal import StrataSupport
 internal import Synchronization
 package import SystemPackage
 
 /// Who ships a store to a bucket, and how far: beside a store `NAME`, a file `NAME.strata-ship-BUCKET` for each bucket,
-/// with a checksum of the bucket's description.
+/// with a checksum of the bucket's identity.
 ///
 /// A store that is copied or restored as a fork does not have it, and so does not ship in its source's place.
 ///
 /// Compaction leaves segments alone that have not been shipped, as long as these hold no more bytes than the slot says.
-/// Behind that, or on a full disk, the slot counts for nothing: a shipper that never comes back must not fill the disk.
+/// Behind that, it leaves the one in which the log in the bucket ends: without it, nobody could tell the store from one
+/// that was put back to an earlier state. On a full disk the slot counts for nothing: a shipper that never comes back
+/// must not fill the disk.
 package struct ShipSlot: Sendable, Hashable {
     /// What a shipper leaves that has ended with nothing on its way: the next one may go on in its epoch.
     package struct Release: Sendable, Hashable {
@@ -47,11 +50,11 @@ package struct ShipSlot: Sendable, Hashable {
     package var line: String
     /// Everything before this segment has been shipped.
     package var segment: UInt32
-    /// The most bytes of log that wait for the shipper.
+    /// The most bytes of log that wait for the shipper; 0 if none do.
     package var maximumBytes: Int64
-    /// The bucket.
+    /// The bucket's identity.
     package var bucket: String
-    /// Whether the store has been shipped there: false before the first time.
+    /// Whether the store has been shipped there: false before the first time. Then compaction waits for nothing.
     package var hasShipped: Bool
     /// How the last shipper to this bucket has ended; nil while one ships, or if it ended in any other way. Whether it
     /// still holds, the bucket's head decides: the slot may have been put back.
@@ -70,24 +73,19 @@ package struct ShipSlot: Sendable, Hashable {
         self.bucket = Self.name(ofBucket: bucket)
     }
 
-    /// What a bucket that describes itself in some way is called here, in one line.
-    package static func name(ofBucket description: String) -> String {
-        String(description.map { $0.isNewline ? " " : $0 })
+    /// What a bucket with an identity is called here, in one line.
+    package static func name(ofBucket identity: String) -> String {
+        String(identity.map { $0.isNewline ? " " : $0 })
     }
 
-    /// The file beside the store at a path for the bucket that describes itself in some way.
+    /// The file beside the store at a path for the bucket with an identity.
     package static func path(besideStoreAt directory: FilePath, bucket: String) -> FilePath {
         let (parent, prefix) = place(besideStoreAt: directory)
-        // FNV-1a.
-        let sum = name(ofBucket: bucket).utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { sum, byte in
-            (sum ^ UInt64(byte)) &* 0x100_0000_01b3
-        }
-        let digits = String(sum, radix: 16)
-        return parent.appending(prefix + String(repeating: "0", count: 16 - digits.count) + digits)
+        return parent.appending(prefix + digits(FNV.digest(name(ofBucket: bucket).utf8)))
     }
 
     /// Where the files are, and what their names begin with.
-    private static func place(besideStoreAt directory: FilePath) -> (parent: FilePath, prefix: String) {
+    static func place(besideStoreAt directory: FilePath) -> (parent: FilePath, prefix: String) {
         var parent = directory
         guard let name = parent.lastComponent?.string, parent.removeLastComponent() else {
             return (directory, "strata-ship-")
@@ -96,7 +94,6 @@ package struct ShipSlot: Sendable, Hashable {
     }
 
     private static let first = "strata-ship 1"
-    private static let earlierSuffix = "strata-ship"
     private static let byteMaximum = 16 << 10
 
     /// The slot of a store for a bucket; nil where there is none.
@@ -141,17 +138,25 @@ package struct ShipSlot: Sendable, Hashable {
                 return []
             }
         }
-        let earlier = earlierPath(besideStoreAt: directory).lastComponent?.string
+        let earlier = firstPath(besideStoreAt: directory).lastComponent?.string
         return names.filter { isSlot($0, prefix) || $0 == earlier }.sorted().map { parent.appending($0) }
     }
 
     private static func isSlot(_ name: String, _ prefix: String) -> Bool {
-        let digits = name.dropFirst(prefix.count)
-        return name.hasPrefix(prefix) && digits.utf8.count == 16
-            && digits.allSatisfy { $0.isHexDigit && !$0.isUppercase }
+        name.hasPrefix(prefix) && isDigits(name.dropFirst(prefix.count))
     }
 
-    private static func read(
+    /// 16 hexadecimal digits.
+    private static func digits(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    private static func isDigits(_ text: Substring) -> Bool {
+        text.utf8.count == 16 && text.allSatisfy { $0.isHexDigit && !$0.isUppercase }
+    }
+
+    static func read(
         _ path: FilePath, in fileSystem: any FileSystem
     ) throws(StoreError) -> ShipSlot? {
         let found: [UInt8]? = try io("read", path) { () throws(Errno) in
@@ -169,7 +174,7 @@ package struct ShipSlot: Sendable, Hashable {
             return Array(bytes[..<(try count.get())])
         }
         guard let found else { return nil }
-        let isEarlier = path.lastComponent?.string.hasSuffix(earlierSuffix) ?? false
+        let isEarlier = path.lastComponent?.string.hasSuffix(firstSuffix) ?? false
         let lines = String(decoding: found, as: UTF8.self).split(separator: "\n")
         guard found.count < byteMaximum, ((isEarlier ? 6 : 7)...9).contains(lines.count), lines[0] == first,
             let high = UInt64(lines[1], radix: 16), let low = UInt64(lines[2], radix: 16),
@@ -188,37 +193,6 @@ package struct ShipSlot: Sendable, Hashable {
             release: lines.count > release ? Release(lines[release]) : nil)
     }
 
-    // MARK: Of versions before
-
-    /// Where versions before had the slot of the only bucket that a store could have, without the line that says
-    /// whether it was shipped: it had been if a bucket was named.
-    private static func earlierPath(besideStoreAt directory: FilePath) -> FilePath {
-        let (parent, prefix) = place(besideStoreAt: directory)
-        return parent.appending(String(prefix.dropLast()))
-    }
-
-    /// Gives a slot of a version before the name of now, if it is of this store and bucket.
-    ///
-    /// - Parameter known: The slot that has that name already.
-    /// - Returns: the slot of the bucket.
-    /// - Throws: `.io`, `.corruption`: there may be one.
-    package static func adoptEarlier(
-        _ known: ShipSlot?, besideStoreAt directory: FilePath, storeUUID: StoreUUID, bucket: String,
-        in fileSystem: any FileSystem
-    ) throws(StoreError) -> ShipSlot? {
-        let path = earlierPath(besideStoreAt: directory)
-        guard let earlier = try read(path, in: fileSystem), earlier.storeUUID == storeUUID, earlier.hasShipped,
-            earlier.bucket == name(ofBucket: bucket)
-        else { return known }
-        do throws(StoreError) {
-            if known == nil { try earlier.write(besideStoreAt: directory, in: fileSystem) }
-            try io("remove", path) { () throws(Errno) in try fileSystem.unlink(path) }
-        } catch {
-            // It stays, and counts, until a shipper may write here.
-        }
-        return known ?? earlier
-    }
-
     /// Puts the slot in the place of the one before, durably: without it, the store's next shipper would count as that
     /// of a copy.
     ///
@@ -226,7 +200,7 @@ package struct ShipSlot: Sendable, Hashable {
     package func write(besideStoreAt directory: FilePath, in fileSystem: any FileSystem) throws(StoreError) {
         let path = Self.path(besideStoreAt: directory, bucket: bucket)
         // A name of its own: two shippers may be started at once by mistake.
-        let mark = String(UInt64.random(in: .min ... .max), radix: 36)
+        let mark = Self.digits(UInt64.random(in: .min ... .max))
         let unfinished = path.removingLastComponent().appending(
             (path.lastComponent?.string ?? "strata-ship") + "." + mark + Self.unfinishedSuffix)
         let lines = [
@@ -262,8 +236,8 @@ package struct ShipSlot: Sendable, Hashable {
         guard let own = path.lastComponent?.string, let names = try? fileSystem.list(parent.isEmpty ? "." : parent)
         else { return }
         for name in names where name.hasPrefix(own + ".") && name.hasSuffix(unfinishedSuffix) {
-            let mark = name.dropFirst(own.count + 1).dropLast(unfinishedSuffix.count)
-            guard !mark.isEmpty, UInt64(mark, radix: 36) != nil else { continue }
+            // Others are somebody's own.
+            guard isDigits(name.dropFirst(own.count + 1).dropLast(unfinishedSuffix.count)) else { continue }
             // What cannot be removed only takes space.
             try? fileSystem.unlink(parent.appending(name))
         }
@@ -286,17 +260,25 @@ extension LogStore {
     /// The directory that the store is in.
     package var directory: FilePath { files.directory }
 
-    /// Of some segments, the first that compaction has to leave to a shipper; nil when it may have all.
-    func firstKeptForShipping(_ segments: [SegmentStatistics]) -> UInt32? {
-        guard !files.fileSystem.isPrivate else { return nil }
+    /// Which of some segments compaction has to leave to shippers.
+    func segmentsKeptForShipping(_ segments: [SegmentStatistics]) -> Set<UInt32> {
+        guard !files.fileSystem.isPrivate else { return [] }
         // What cannot be read may be a slot that needs everything.
-        guard let slots = try? ShipSlot.all(besideStoreAt: files.directory, in: files.fileSystem) else { return 0 }
+        guard let slots = try? ShipSlot.all(besideStoreAt: files.directory, in: files.fileSystem) else {
+            return Set(segments.map(\.segment))
+        }
+        var kept: Set<UInt32> = []
         // Each bucket for itself: one that nothing is shipped to any more takes nothing from the others.
-        return slots.filter { slot in
-            guard slot.storeUUID == storeUUID else { return false }
-            let waiting = segments.reduce(Int64(0)) { $1.segment >= slot.segment ? $0 + Int64($1.byteCount) : $0 }
-            return waiting <= slot.maximumBytes
-        }.map(\.segment).min()
+        // One that nothing has been shipped to may be none at all: its shipper holds what it needs while it runs.
+        for slot in slots where slot.storeUUID == storeUUID && slot.hasShipped && slot.maximumBytes > 0 {
+            let waiting = segments.filter { $0.segment >= slot.segment }
+            if waiting.reduce(Int64(0), { $0 + Int64($1.byteCount) }) <= slot.maximumBytes {
+                kept.formUnion(waiting.map(\.segment))
+            } else {
+                kept.insert(slot.segment)
+            }
+        }
+        return kept
     }
 
     /// From now on nothing is written until the store is opened again: another machine has taken its place, perhaps.

@@ -63,6 +63,22 @@ struct S3Endpoint: Sendable, Hashable {
         return (scheme, host, path)
     }
 
+    /// What tells a server's buckets from those of others of the same names, whatever region and style requests go by:
+    /// its host and path, or the partition of AWS, in which a bucket's name is there once.
+    static func identity(_ configuration: S3Configuration) throws(S3ConfigurationError) -> String {
+        guard let endpoint = configuration.endpoint else { return partition(of: [configuration.region]) }
+        let (scheme, host, path) = try parts(of: endpoint)
+        let name = host.lowercased()
+        let isOfAmazon = ["amazonaws.com", "amazonaws.com.cn"].contains { name == $0 || name.hasSuffix(".\($0)") }
+        return isOfAmazon ? partition(of: name.split(separator: ".").map(String.init)) : "\(scheme)://\(name)\(path)"
+    }
+
+    /// The partition of AWS that a region is in, which may be among the labels of a host.
+    private static func partition(of names: [String]) -> String {
+        if names.contains(where: { $0.hasPrefix("cn-") }) { return "aws-cn" }
+        return names.contains { $0.hasPrefix("us-gov-") } ? "aws-us-gov" : "aws"
+    }
+
     /// The encoded path of a key, or of the bucket.
     func path(of key: String?) -> String {
         guard let key else { return path.isEmpty ? "/" : path }

@@ -16,6 +16,8 @@ public final class S3ObjectStore: ObjectStore {
     static let digestHeader = "x-amz-meta-strata-sha256"
 
     public let description: String
+    /// The bucket and prefix, and the server; for AWS, its partition.
+    public let identity: String
     let caller: S3Caller
     let prefix: String
     private let owned: S3Connections?
@@ -66,6 +68,7 @@ public final class S3ObjectStore: ObjectStore {
             configuration: configuration, credentials: credentials, connections: connections ?? own!, clock: clock)
         prefix = configuration.prefix
         description = "s3://\(configuration.bucket)/\(configuration.prefix)"
+        identity = try description + "?endpoint=" + S3Endpoint.identity(configuration)
     }
 
     /// Closes the store's own connections; what is under way fails. Does nothing to those that were given.

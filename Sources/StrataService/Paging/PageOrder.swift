@@ -1,5 +1,6 @@
 import Foundation
 import Strata
+import StrataSupport
 
 /// The order of a request: its keys, then the number of the object, in ascending order whatever the keys' directions.
 struct PageOrder {
@@ -13,13 +14,9 @@ struct PageOrder {
         self.entity = entity
         keys = try sorts.map { try PageKey($0, entity) }
         self.store = store
-        // FNV-1a: it tells the requests of a program apart; nobody gains anything by two that are alike.
-        var digest: UInt64 = 0xcbf2_9ce4_8422_2325
         let parts = [store, entity.name ?? ""] + keys.flatMap { [$0.path, "\($0.kind.rawValue)\($0.isAscending)"] }
-        for byte in parts.joined(separator: "\u{0}").utf8 {
-            digest = (digest ^ UInt64(byte)) &* 0x100_0000_01b3
-        }
-        self.digest = digest
+        // It tells the requests of a program apart; nobody gains anything by two that are alike.
+        digest = FNV.digest(parts.joined(separator: "\u{0}").utf8)
     }
 
     // MARK: Predicates

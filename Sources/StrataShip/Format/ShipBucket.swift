@@ -28,6 +28,7 @@ package struct ShipBucket: Sendable {
     // MARK: Requests
 
     var description: String { objects.description }
+    var identity: String { objects.identity }
 
     func get(_ key: String, range: Range<Int64>?) async throws(ObjectStoreError) -> ObjectContents {
         try await told("get") { () async throws(ObjectStoreError) in try await objects.get(key, range: range) }

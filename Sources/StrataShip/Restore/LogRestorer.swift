@@ -340,7 +340,7 @@ private final class RestoreWork: Sendable {
         else { return }
         let slot = ShipSlot(
             storeUUID: uuid, line: line, segment: place.segment, maximumBytes: ShipOptions().slotMaximumBytes,
-            bucket: objects.description, hasShipped: true)
+            bucket: objects.identity, hasShipped: true)
         try slot.write(besideStoreAt: resolved, in: fileSystem)
     }
 

@@ -255,6 +255,12 @@ struct RestorePointFinder {
         if sequence == nil, !segment.isComplete, wanted.count == all.count {
             throw try await tooOld("the end of segment \(segment.number), and so that state,")
         }
+        // So may have been what lies between two segments.
+        if sequence == nil, wanted.count == all.count, index + 1 < segments.count, let last = wanted.last,
+            try await header(segments[index + 1]).previousSequence > last.sequence
+        {
+            throw try await tooOld("what follows transaction \(last.sequence), and so that state,")
+        }
         if let sequence {
             // What is no transaction and follows was not there when the transaction was committed.
             guard let end = wanted.lastIndex(where: { $0.isTransaction && $0.sequence == sequence }) else {

@@ -8,11 +8,15 @@ struct EpochLead: Sendable {
     private var tag: String
     let epoch: UInt32
     let owner: String
+    /// The head that the epoch was taken from; nil if there was none.
+    private let before: ShipHead?
 
     /// An epoch, and where the log in the bucket ends.
     struct Begun {
         var lead: EpochLead
         var place: ShipHead.Place
+        /// Whether nothing was in the bucket.
+        var isFirst = false
         /// What is known of the segment that the log goes on in.
         var segmentStart: (sequence: UInt64, time: Int64)?
         var segmentPieces = 0
@@ -34,16 +38,20 @@ struct EpochLead: Sendable {
 
     /// Takes an epoch for a store, whose log has to go on where that of the bucket ends.
     ///
+    /// - Parameter beforeClaim: called before the slot's line is written to the head. Until then nothing is changed.
     /// - Throws: `.unsafeStore`, `.conflict`, `.fenced` when somebody else takes over at the same time.
     static func take(
-        _ scanner: LogScanner, _ slot: ShipSlot, _ calls: BlockingCalls, _ objects: ShipBucket, _ options: ShipOptions
+        _ scanner: LogScanner, _ slot: ShipSlot, _ calls: BlockingCalls, _ objects: ShipBucket, _ options: ShipOptions,
+        beforeClaim: () async -> Void
     ) async throws(ShipError) -> Begun {
         let line = slot.line
         if !options.onlyWriter { try await probe(objects) }
         let owner = randomName()
         for _ in 0..<attempts {
             guard let log = try await ShippedLog.read(objects) else {
-                if let begun = try await create(owner, slot, scanner, calls, objects, options) { return begun }
+                let begun = try await create(
+                    owner, slot, scanner, calls, objects, options, beforeClaim: beforeClaim)
+                if let begun { return begun }
                 continue
             }
             try await check(log, scanner, slot, calls, objects, options)
@@ -51,6 +59,7 @@ struct EpochLead: Sendable {
                 guard let begun = try await goOn(owner, log, objects, options) else { continue }
                 return try await described(begun, log, scanner.storeUUID, objects)
             }
+            await beforeClaim()
             guard let lead = try await claim(owner, line, log, objects, options) else { continue }
             let ended = try await lead.fence(log, objects)
             try await check(ended, scanner, slot, calls, objects, options)
@@ -121,7 +130,7 @@ struct EpochLead: Sendable {
     /// Writes the first head of a bucket; nil if somebody else has.
     private static func create(
         _ owner: String, _ slot: ShipSlot, _ scanner: LogScanner, _ calls: BlockingCalls, _ objects: ShipBucket,
-        _ options: ShipOptions
+        _ options: ShipOptions, beforeClaim: () async -> Void
     ) async throws(ShipError) -> Begun? {
         let left = try await asking { () async throws(ObjectStoreError) in
             try await objects.list(prefix: ShipKey.logPrefix, after: nil, limit: 1)
@@ -137,11 +146,11 @@ struct EpochLead: Sendable {
                 .missing,
                 "this store has been shipped to \(objects.description), and nothing is there any more: it was emptied, or is not the "
                     + "one that it was; a directory may not be mounted. To begin a new log there, remove the file "
-                    + "\(ShipSlot.path(besideStoreAt: scanner.directory, bucket: objects.description))",
+                    + "\(ShipSlot.path(besideStoreAt: scanner.directory, bucket: objects.identity))",
                 key: ShipKey.head)
         }
         let start = try await calls.run { () throws(StoreError) in
-            guard let first = try scanner.segments().first else {
+            guard let first = try scanner.readableSegments().first else {
                 throw StoreError(.corruption, "the store has no log", path: scanner.directory.string)
             }
             return try scanner.start(of: first)
@@ -154,12 +163,14 @@ struct EpochLead: Sendable {
         let head = ShipHead(
             storeUUID: scanner.storeUUID, epochs: [epoch], onlyWriter: options.onlyWriter,
             isEncrypted: objects.isEncrypted)
+        await beforeClaim()
         guard let tag = try await replace(head, .absent, objects) else { return nil }
-        return Begun(lead: EpochLead(head: head, tag: tag, epoch: 1, owner: owner), place: place)
+        let lead = EpochLead(head: head, tag: tag, epoch: 1, owner: owner, before: nil)
+        return Begun(lead: lead, place: place, isFirst: true)
     }
 
     /// Whether the last shipper of this store, and nobody behind it, has written the log's end, and will write no more.
-    private static func isReleased(
+    static func isReleased(
         _ log: ShippedLog, _ slot: ShipSlot, _ objects: ShipBucket, _ options: ShipOptions
     ) -> Bool {
         guard let release = slot.release, let last = log.head.epochs.last, last.start != nil, last.line == slot.line
@@ -183,7 +194,8 @@ struct EpochLead: Sendable {
         head.epochs.append(epoch)
         head.reached = ShipHead.Reached(epoch.number, log.end.position)
         guard let tag = try await replace(head, .matching(log.headTag), objects) else { return nil }
-        return Begun(lead: EpochLead(head: head, tag: tag, epoch: epoch.number, owner: owner), place: log.end)
+        let lead = EpochLead(head: head, tag: tag, epoch: epoch.number, owner: owner, before: log.head)
+        return Begun(lead: lead, place: log.end)
     }
 
     /// Adds an epoch to the head; nil if somebody else has changed it.
@@ -200,7 +212,7 @@ struct EpochLead: Sendable {
         head.onlyWriter = options.onlyWriter
         head.reached = ShipHead.Reached(log.epoch, log.end.position)
         guard let tag = try await replace(head, .matching(log.headTag), objects) else { return nil }
-        return EpochLead(head: head, tag: tag, epoch: number, owner: owner)
+        return EpochLead(head: head, tag: tag, epoch: number, owner: owner, before: log.head)
     }
 
     /// Puts a fence under the name that the owner of the newest epoch would write next.
@@ -225,6 +237,7 @@ struct EpochLead: Sendable {
             }
             // A piece that was on its way, a fence, or this one after all.
             guard let found = try await ShippedLog.read(objects) else { throw Self.noLog(objects) }
+            if isOlder(found.head) { throw Self.putBack(objects) }
             try found.requireEnd()
             guard found.head.epochs.last?.owner == owner else {
                 throw ShipError(
@@ -257,6 +270,7 @@ struct EpochLead: Sendable {
             }
             // The floor may have been raised.
             guard let found = try await ShippedLog.head(objects) else { throw Self.noLog(objects) }
+            if lead.isOlder(found.head) { throw Self.putBack(objects) }
             (lead.head, lead.tag) = found
         }
         return nil
@@ -330,6 +344,7 @@ struct EpochLead: Sendable {
         if isOwnLog, let newer = found.head.begun.last?.epoch, newer.number > epoch {
             throw Self.fenced(by: newer.number, ShipKey.head)
         }
+        if isOwnLog, isOlder(found.head) { throw Self.putBack(objects) }
         let entry = found.head.epochs.first { $0.number == epoch }
         let line = head.epochs.first { $0.number == epoch }?.line
         if isOwnLog, let entry, entry.owner != owner, entry.line == line {
@@ -345,136 +360,27 @@ struct EpochLead: Sendable {
         (head, tag) = found
     }
 
-    // MARK: Comparing
-
-    /// Whether the store's log goes on where that of the bucket ends.
-    private static func check(
-        _ log: ShippedLog, _ scanner: LogScanner, _ slot: ShipSlot, _ calls: BlockingCalls,
-        _ objects: ShipBucket, _ options: ShipOptions
-    ) async throws(ShipError) {
-        guard log.head.storeUUID == scanner.storeUUID else {
-            throw ShipError(
-                .conflict, "\(objects.description) has the log of another store: every store needs a prefix of its own",
-                key: ShipKey.head)
-        }
-        try log.requireEnd()
-        let place = log.end
-        let owner = log.head.begun.last?.epoch
-        let isOwn = owner?.line == slot.line
-        guard isOwn || options.takesOver else {
-            throw ShipError(
-                .conflict,
-                "\(objects.description) is shipped to from elsewhere (\(owner?.name ?? "unknown")), or the file \(ShipSlot.path(besideStoreAt: scanner.directory, bucket: objects.description)), which says that this store has, was lost. A copy needs a prefix of its own. If this store "
-                    + "is to go on in that one's place, say so (`strata ship --take-over`)", key: ShipKey.head)
-        }
-        func other(_ what: String) -> ShipError {
-            ShipError(
-                .conflict,
-                "\(what). The bucket ends with transaction \(place.sequence), segment \(place.segment) at \(place.offset). A copy or a "
-                    + "restored fork needs a prefix of its own; `strata restore --take-over` makes a store that goes on from the "
-                    + "bucket")
-        }
-        switch try await local(place, log, scanner, calls) {
-        case .same: return
-        case .behind: throw other("the bucket has more of the log than the store")
-        case .different: throw other("the bucket has another log than the store")
-        case .gone(let kept):
-            let isGone = "the store has compacted segment \(place.segment) away, so that it cannot be compared"
-            guard isOwn || options.takesOver else { throw other(isGone) }
-            // The slot is written whenever a segment has been shipped: it is as old as the store is. That of a store
-            // which has not shipped here, or has lost it, says nothing.
-            guard !slot.hasShipped || place.segment <= slot.segment + 1 else {
-                throw other(
-                    "the bucket has more than this store remembers to have shipped: the store was put back to an earlier state, or the "
-                        + "file \(ShipSlot.path(besideStoreAt: scanner.directory, bucket: objects.description)) was")
-            }
-            // A machine that was put back within that segment, and has compacted it since, would look the same. The
-            // word that its last shipper has left for the next vouches for it: the disk is not older than that.
-            guard options.takesOver || isReleased(log, slot, objects, options) else {
-                throw other(
-                    isGone + ". If the bucket has this store's own past, say so (`strata ship --take-over`)")
-            }
-            // Where the two meet, they must be one log.
-            let common = log.segments.last { segment in
-                kept.contains(segment.number) && segment.isComplete && !segment.parts.isEmpty
-            }
-            guard let common else {
-                guard slot.hasShipped else { throw other(isGone + ", and nothing of before is left that could be") }
-                return
-            }
-            let end = try await RestorePointFinder(log, objects).validByteCount(of: common.number)
-            try await compare(common.number, end)
-        case .compare(let number, let end):
-            try await compare(number, end)
-            try await compareMoved(number, end)
-        }
-        /// What the bucket has of a segment behind where it ends in the store: a flush that failed has moved that into
-        /// the next one. Or the store was put back to before it, and went on in another segment with something else.
-        func compareMoved(_ number: UInt32, _ end: Int) async throws(ShipError) {
-            guard let segment = log.segment(number), segment.end > end else { return }
-            let moved = try await RestorePointFinder(log, objects).transactions(of: segment, from: end)
-            guard let last = moved.keys.max() else { return }
-            let found = try await calls.run { () throws(StoreError) in
-                try scanner.transactions(of: number + 1, through: last)
-            }
-            guard moved.allSatisfy({ found[$0.key] == $0.value }) else {
-                throw other("the bucket has another log than the store")
+    /// Whether a head of this log was written before the newest one that is known here. Nobody takes anything back that
+    /// it says: whose the epochs are, how far the log has come, and where the floor is.
+    private func isOlder(_ found: ShipHead) -> Bool {
+        guard let entry = found.epochs.first(where: { $0.number == epoch && $0.owner == owner }) else {
+            return found.epochs.allSatisfy { entry in
+                before?.epochs.contains { $0.number == entry.number && $0.owner == entry.owner } ?? false
             }
         }
-        /// The last bytes of a segment in the bucket, with those that the store has there.
-        func compare(_ number: UInt32, _ end: Int) async throws(ShipError) {
-            guard let part = log.segment(number)?.parts.last(where: { $0.range.lowerBound < end }) else {
-                throw other("the bucket has another log than the store")
-            }
-            guard let object = try await ShippedLog.object(part.key, objects) else {
-                throw ShipError(.missing, "a piece that was shipped is gone", key: part.key)
-            }
-            let upper = min(part.range.upperBound, end)
-            let bytes = try await calls.run { () throws(StoreError) in
-                try scanner.bytes(of: number, part.offset..<upper)
-            }
-            guard bytes.count == upper - part.offset, object.payload.starts(with: bytes) else {
-                throw other("the bucket has another log than the store")
-            }
-        }
+        let isBegun = head.epochs.contains { $0.number == epoch && $0.start != nil }
+        if isBegun, entry.start == nil { return true }
+        if let known = head.floor, found.floor.map({ $0.place.position < known.place.position }) ?? true { return true }
+        guard let known = head.reached, known.epoch == epoch else { return false }
+        return found.reached.map { $0.epoch < epoch || $0.position < known.position } ?? true
     }
 
-    private enum Place: Sendable {
-        case same, behind, different
-        /// The segment is not there any more; these, from before it, are.
-        case gone([UInt32])
-        /// The bytes before an offset of a segment decide.
-        case compare(UInt32, Int)
-    }
-
-    /// What the store has where the log in the bucket ends.
-    private static func local(
-        _ place: ShipHead.Place, _ log: ShippedLog, _ scanner: LogScanner, _ calls: BlockingCalls
-    ) async throws(ShipError) -> Place {
-        let before = log.segments.last { $0.number < place.segment && !$0.parts.isEmpty }
-        return try await calls.run { () throws(StoreError) in
-            let extent = try scanner.extent()
-            guard extent.end >= place.position else { return .behind }
-            let segments = try scanner.segments()
-            guard segments.contains(place.segment) else {
-                guard segments.contains(where: { $0 > place.segment }) else { return .different }
-                return .gone(segments.filter { $0 < place.segment })
-            }
-            if place.offset > 0 {
-                var end = place.offset
-                if segments.contains(place.segment + 1), extent.end.segment > place.segment {
-                    end = min(end, try scanner.start(of: place.segment + 1).previousValidByteCount)
-                }
-                return .compare(place.segment, end)
-            }
-            let start = try scanner.start(of: place.segment)
-            if start.previousChecksum == place.checksum, start.previousSequence == place.sequence { return .same }
-            // A flush that failed may have moved records out of the segment before, after they were shipped.
-            guard let before, before.number == start.previousSegment, start.previousValidByteCount < before.end,
-                segments.contains(before.number)
-            else { return .different }
-            return .compare(before.number, start.previousValidByteCount)
-        }
+    private static func putBack(_ objects: ShipBucket) -> ShipError {
+        ShipError(
+            .missing,
+            "the head of \(objects.description) is an older one than this shipper has written: the bucket, or a part of it, was "
+                + "put back to an earlier state. What was shipped since is lost there; ship to another prefix",
+            key: ShipKey.head)
     }
 
     /// What is known of the segment that the log goes on in, so that it can be shipped whole later.

@@ -12,15 +12,18 @@ struct PieceCut: Sendable {
     private var start: SegmentStart?
 
     /// So many segments are kept open for when compaction removes them.
-    private static let heldMaximum = 64
+    static let heldMaximum = 64
 
     /// Reads what follows a place. A flush comes before, so that it is on the disk.
     ///
-    /// - Parameter extent: How far the log goes, which is behind the place.
+    /// - Parameters:
+    ///   - extent: How far the log goes, which is behind the place.
+    ///   - firstSegment: What was compacted away before it was never to be shipped.
     init(
-        _ scanner: LogScanner, _ extent: LogScanner.Extent, from place: ShipHead.Place, maximumBytes maximum: Int
+        _ scanner: LogScanner, _ extent: LogScanner.Extent, from place: ShipHead.Place, firstSegment: UInt32,
+        maximumBytes maximum: Int
     ) throws(StoreError) {
-        let later = try scanner.segments().filter { $0 > place.segment && $0 <= extent.end.segment }
+        let later = try scanner.readableSegments().filter { $0 > place.segment && $0 <= extent.end.segment }
         for segment in later.prefix(Self.heldMaximum) { try scanner.hold(segment) }
         let isOver = extent.end.segment > place.segment
         guard try scanner.hold(place.segment) else {
@@ -56,7 +59,8 @@ struct PieceCut: Sendable {
         }
         let end = place.offset + bytes.count
         if isOver, end >= limit || (!isLimitKnown && bytes.isEmpty) {
-            next = later.first
+            // If the following one has been compacted away, a gap begins there.
+            next = place.segment + 1 < firstSegment ? later.first : place.segment + 1
         } else if bytes.isEmpty {
             throw StoreError(
                 .corruption, "no sound record lies where the log should go on", segment: place.segment,

@@ -22,7 +22,8 @@ public struct ShipOptions: Sendable {
     public var checkpointLogBytes = 64 << 20
     /// Sealed segments up to this length are shipped whole, too, so that a restore reads one object.
     public var wholeMaximumBytes = 256 << 20
-    /// Compaction leaves so many bytes of log alone that have not been shipped yet; 0 for none.
+    /// Compaction leaves so many bytes of log alone that have not been shipped yet, and beyond that the segment that
+    /// the bucket ends in; 0 for neither.
     public var slotMaximumBytes: Int64 = 1 << 30
     /// What the bucket is encrypted with, from its first object on; nil if it is not.
     public var cipher: (any ObjectCipher)?

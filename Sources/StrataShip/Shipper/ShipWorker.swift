@@ -52,8 +52,9 @@ actor ShipWorker {
     private var isAtWork = false
     private var queue: [CheckedContinuation<Void, Never>] = []
     var scanner: LogScanner?
+    /// That of a shipper that has no epoch yet.
+    private var beginning: LogScanner?
     var lead: EpochLead?
-    private var line = ""
     /// Where the log in the bucket ends.
     var place = ShipHead.Place(segment: 0, offset: 0, sequence: 0, time: .min, checksum: 0)
     private var pending: Pending?
@@ -71,10 +72,10 @@ actor ShipWorker {
     private var pieceBytes: Int64 = 0
     private var gaps = 0
     var problem: String?
-    private var slotSegment: UInt32?
-    /// Whether the slot says that the store has been shipped to the bucket, and whether it has been.
-    private var slotHasShipped = false
-    private var hasShipped = false
+    /// The segment that the log went on in when its shipping began: what was compacted away before was never to be
+    /// shipped.
+    private var firstSegment: UInt32 = 0
+    private var keeper: SlotKeeper?
     /// When it was last looked whether the head is still there and ours, and how often.
     private var lastLook: Int64 = 0
     private var looks = 0
@@ -127,7 +128,7 @@ actor ShipWorker {
                 fence = error
                 do throws(ShipError) { try await settleFence() } catch let other { error = other }
             }
-            if !error.mayPass, error.code != .cancelled { failure = error }
+            if !error.mayPass, error.code != .cancelled { (failure, beginning) = (error, nil) }
             throw error
         }
     }
@@ -153,7 +154,7 @@ actor ShipWorker {
     private func settleFence() async throws(ShipError) {
         guard let fence else { return }
         do throws(ShipError) {
-            if let found = try await ShippedLog.head(objects), found.head.epochs.last?.line != line {
+            if let found = try await ShippedLog.head(objects), found.head.epochs.last?.line != keeper?.slot.line {
                 isReplaced = true
             }
         } catch {
@@ -166,41 +167,37 @@ actor ShipWorker {
     // MARK: Beginning
 
     private func open(_ note: @Sendable (Progress) -> Void) async throws(ShipError) {
-        let (path, fileSystem, bucket) = (path, fileSystem, objects.description)
-        let scanner = try await calls.run { () throws(StoreError) in try LogScanner(path, in: fileSystem) }
+        let (path, fileSystem) = (path, fileSystem)
+        let before = beginning
+        beginning = nil
+        let scanner = try await calls.run { () throws(StoreError) in
+            if let before { return before }
+            return try LogScanner(path, in: fileSystem)
+        }
         objects.store = scanner.directory.string
-        let known = try await calls.run { () throws(StoreError) in
-            let (directory, uuid) = (scanner.directory, scanner.storeUUID)
-            ShipSlot.sweep(besideStoreAt: directory, bucket: bucket, in: fileSystem)
-            let found = try ShipSlot.read(besideStoreAt: directory, bucket: bucket, in: fileSystem)
-            return try ShipSlot.adoptEarlier(
-                found?.storeUUID == uuid ? found : nil, besideStoreAt: directory, storeUUID: uuid, bucket: bucket,
-                in: fileSystem)
-        }
-        if let known {
-            line = known.line
-            (slotHasShipped, hasShipped) = (known.hasShipped, known.hasShipped)
-            slotSegment = known.maximumBytes == options.slotMaximumBytes ? known.segment : nil
-        } else {
-            line = EpochLead.randomName()
-            slotSegment = nil
-            (slotHasShipped, hasShipped) = (false, false)
-            // Before the head names it: whoever starts next has to know it. Nothing is shipped of the store so far.
-            place.segment = 0
-            try await writeSlot(scanner)
-        }
+        let found = try await SlotKeeper(scanner, fileSystem, objects, calls, options)
         // While the bucket cannot be reached, the gauges show what waits since the last segment that was shipped.
-        place.segment = known?.segment ?? 0
+        place.segment = found.segment
         let end = try await calls.run { () throws(StoreError) in try scanner.extent().end }
         let waiting = try await unshipped(scanner, end)
         note(progress(waiting))
-        let slot = ShipSlot(
-            storeUUID: scanner.storeUUID, line: line, segment: known?.segment ?? 0,
-            maximumBytes: options.slotMaximumBytes, bucket: bucket, hasShipped: hasShipped, release: known?.release)
-        let begun = try await EpochLead.take(scanner, slot, calls, objects, options)
+        let (first, maximumBytes) = (found.segment, options.slotMaximumBytes)
+        try await calls.run { () throws(StoreError) in
+            try scanner.hold(
+                first...max(first, end.segment), maximumBytes: maximumBytes, maximumCount: PieceCut.heldMaximum)
+        }
+        // Compaction does not wait for a first shipper: what is held stays while the bucket does not answer.
+        beginning = scanner
+        var keeper = found
+        try await keeper.adoptEarlier(objects)
+        self.keeper = keeper
+        let begun = try await EpochLead.take(scanner, keeper.slot, calls, objects, options) {
+            // Whoever starts next has to know the name that the head is about to have.
+            if keeper.isNew { await writeSlot(segment: 0, hasShipped: false) }
+        }
+        beginning = nil
         lastLook = options.clock()
         looks += 1
-        hasShipped = true
         self.scanner = scanner
         lead = begun.lead
         place = begun.place
@@ -209,7 +206,8 @@ actor ShipWorker {
         segmentPieces = begun.segmentPieces
         checkpointEnd = begun.checkpointEnd
         checkpointNumber = nil
-        try await writeSlot(scanner)
+        firstSegment = begun.isFirst ? end.segment : 0
+        await writeSlot(segment: place.segment)
     }
 
     private func progress(_ unshipped: (bytes: Int64, oldestTime: Int64?)?) -> Progress {
@@ -223,14 +221,14 @@ actor ShipWorker {
     func release() async {
         await enter()
         defer { leave() }
-        guard failure == nil, fence == nil, pending == nil, sealed.isEmpty, let lead, let scanner else { return }
+        guard failure == nil, fence == nil, pending == nil, sealed.isEmpty, let lead else { return }
         self.lead = nil
         self.scanner = nil
         let release = ShipSlot.Release(
             epoch: lead.epoch, owner: lead.owner, position: place.position, sequence: place.sequence,
             checksum: place.checksum)
         // Without it, the next one takes an epoch of its own.
-        try? await writeSlot(scanner, release)
+        await writeSlot(segment: place.segment, release: release)
     }
 
     // MARK: Pieces
@@ -310,9 +308,9 @@ actor ShipWorker {
         _ scanner: LogScanner, _ extent: LogScanner.Extent
     ) async throws(ShipError) -> Pending {
         guard let lead else { throw ShipError(.invalid, "the shipper has no epoch") }
-        let (place, maximum) = (place, options.pieceMaximumBytes)
+        let (place, maximum, first) = (place, options.pieceMaximumBytes, firstSegment)
         let cut = try await calls.run { () throws(StoreError) in
-            try PieceCut(scanner, extent, from: place, maximumBytes: maximum)
+            try PieceCut(scanner, extent, from: place, firstSegment: first, maximumBytes: maximum)
         }
         let header = cut.header(scanner.storeUUID, epoch: lead.epoch, from: place)
         let key = ShipKey.piece(lead.epoch, place.segment, place.offset)
@@ -404,24 +402,18 @@ actor ShipWorker {
         segmentStart = nil
         segmentPieces = 0
         scanner?.letGo(before: min(sealed.first?.header.position.segment ?? .max, place.segment))
-        if let scanner { try await writeSlot(scanner) }
+        await writeSlot(segment: place.segment)
     }
 
-    private func writeSlot(_ scanner: LogScanner, _ release: ShipSlot.Release? = nil) async throws(ShipError) {
-        guard release != nil || slotSegment != place.segment || slotHasShipped != hasShipped else { return }
-        let slot = ShipSlot(
-            storeUUID: scanner.storeUUID, line: line, segment: place.segment, maximumBytes: options.slotMaximumBytes,
-            bucket: objects.description, hasShipped: hasShipped, release: release)
-        let fileSystem = fileSystem
+    private func writeSlot(segment: UInt32, hasShipped: Bool = true, release: ShipSlot.Release? = nil) async {
+        guard var changed = keeper else { return }
         do throws(ShipError) {
-            try await calls.run { () throws(StoreError) in
-                try slot.write(besideStoreAt: scanner.directory, in: fileSystem)
-            }
-            (slotSegment, slotHasShipped) = (place.segment, slot.hasShipped)
+            try await changed.write(segment: segment, hasShipped: hasShipped, release: release)
         } catch {
             // Where nothing may be written beside the store, compaction does not wait, and the next start has to be
             // told that it takes over.
             problem = "compaction does not wait for this shipper, and the next one has to take over: \(error)"
         }
+        keeper = changed
     }
 }
