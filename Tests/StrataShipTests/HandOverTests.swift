@@ -12,7 +12,11 @@ import Testing
     private static func run(
         _ machine: ShipMachine, _ objects: any ObjectStore, _ change: (inout ShipOptions) -> Void = { _ in }
     ) async throws {
-        let shipper = machine.shipper(objects, change)
+        let shipper = machine.shipper(objects) { options in
+            // However slow the machine is.
+            options.stopMaximum = .seconds(86_400)
+            change(&options)
+        }
         shipper.stop()
         try await shipper.run()
     }

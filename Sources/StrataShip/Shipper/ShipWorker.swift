@@ -181,13 +181,14 @@ actor ShipWorker {
         let end = try await calls.run { () throws(StoreError) in try scanner.extent().end }
         let waiting = try await unshipped(scanner, end)
         note(progress(waiting))
-        let (first, maximumBytes) = (found.segment, options.slotMaximumBytes)
-        try await calls.run { () throws(StoreError) in
-            try scanner.hold(
-                first...max(first, end.segment), maximumBytes: maximumBytes, maximumCount: PieceCut.heldMaximum)
+        if !found.isWaitedFor {
+            let maximumBytes = options.slotMaximumBytes
+            try await calls.run { () throws(StoreError) in
+                try scanner.hold(0...end.segment, maximumBytes: maximumBytes, maximumCount: PieceCut.heldMaximum)
+            }
+            // What is held stays while the bucket does not answer.
+            beginning = scanner
         }
-        // Compaction does not wait for a first shipper: what is held stays while the bucket does not answer.
-        beginning = scanner
         var keeper = found
         try await keeper.adoptEarlier(objects)
         self.keeper = keeper

@@ -43,6 +43,9 @@ struct SlotKeeper: Sendable {
     /// The segment that the log in the bucket ends in, as far as that is known without asking it.
     var segment: UInt32 { written?.segment ?? earlier.first?.slot.segment ?? 0 }
 
+    /// Whether compaction waits for this shipper.
+    var isWaitedFor: Bool { (written ?? earlier.first?.slot)?.hasShipped ?? false }
+
     /// Gives the slot the name of now, if it has that of a version before.
     ///
     /// - Throws: `.missing` if there is such a slot and nothing in the bucket; `.store`.
