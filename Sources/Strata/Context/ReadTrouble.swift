@@ -1,7 +1,7 @@
 /// What a context could not read where nothing can be thrown: in a property of an object, which reads as empty.
 struct ReadTrouble {
-    /// Why objects read as empty. As long as there is one, the context is not saved: the program may have copied what it
-    /// read.
+    /// Why objects read as empty. As long as there is one, the context is not saved: the program may have copied what
+    /// it read.
     var errors: [NSManagedObjectID: any Error] = [:]
     /// How often something could not be read since the context was made, and why the last time.
     private(set) var count = 0

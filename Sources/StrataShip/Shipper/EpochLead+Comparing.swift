@@ -17,11 +17,13 @@ extension EpochLead {
         let place = log.end
         let owner = log.head.begun.last?.epoch
         let isOwn = owner?.line == slot.line
+        let slotPath = ShipSlot.path(besideStoreAt: scanner.directory, bucket: objects.identity)
         guard isOwn || options.takesOver else {
             throw ShipError(
                 .conflict,
-                "\(objects.description) is shipped to from elsewhere (\(owner?.name ?? "unknown")), or the file \(ShipSlot.path(besideStoreAt: scanner.directory, bucket: objects.identity)), which says that this store has, was lost. A copy needs a prefix of its own. If this store "
-                    + "is to go on in that one's place, say so (`strata ship --take-over`)", key: ShipKey.head)
+                "\(objects.description) is shipped to from elsewhere (\(owner?.name ?? "unknown")), or the file \(slotPath), "
+                    + "which says that this store has, was lost. A copy needs a prefix of its own. If this store is to go "
+                    + "on in that one's place, say so (`strata ship --take-over`)", key: ShipKey.head)
         }
         func other(_ what: String) -> ShipError {
             ShipError(
@@ -55,7 +57,7 @@ extension EpochLead {
             guard !slot.hasShipped || place.segment <= slot.segment + 1 else {
                 throw other(
                     "the bucket has more than this store remembers to have shipped: the store was put back to an earlier state, or the "
-                        + "file \(ShipSlot.path(besideStoreAt: scanner.directory, bucket: objects.identity)) was")
+                        + "file \(slotPath) was")
             }
             // A machine that was put back within that segment, and has compacted it since, would look the same. The
             // word that its last shipper has left for the next vouches for it: the disk is not older than that.
