@@ -157,6 +157,27 @@ import Testing
         }
     }
 
+    /// The store was asked for members of what it was just being told to insert, about which it knows nothing.
+    @Test func aStoreIsNotAskedForMembersOfAnInsertion() throws {
+        let service = service()
+        let context = context(try ServiceStore.make(GraphModel.company(), service))
+        try context.performAndWait {
+            let department = Department(context: context)
+            Employee(context: context).department = department
+            try context.save()
+            let row = try #require(service.rows.first { $0.value.entity == "Department" && $0.key != "D" })
+            #expect(row.value.toMany["employees"]?.count == 1)
+            let early = Department(context: context)
+            try context.obtainPermanentIDs(for: [early])
+            #expect(early.employees.isEmpty && early.objectIDs(forRelationshipNamed: "employees").isEmpty)
+            #expect(early.isInserted)
+            #expect(!service.calls.contains { $0.hasPrefix("relationship") })
+            context.refresh(department, mergeChanges: false)
+            #expect(department.employees.count == 1)
+            #expect(service.calls.contains("relationship employees of \(row.key)"))
+        }
+    }
+
     @Test func aFailedSaveChangesNothing() throws {
         let service = service()
         let coordinator = try ServiceStore.make(GraphModel.company(), service)
