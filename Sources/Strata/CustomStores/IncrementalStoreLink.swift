@@ -93,6 +93,8 @@ final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
         _ relationship: RelationshipShape, of owner: NSManagedObject, in context: NSManagedObjectContext
     ) throws -> [RelationshipReader.Member]? {
         guard let store else { throw removed }
+        // It may have a permanent ID already, but the store has yet to be told of it.
+        if owner.flags.contains(.inserted) { return [] }
         // Its node may have the members, too: the store is asked for what that lacks.
         if owner.isUnread { owner.realize() }
         let value = try withLock {

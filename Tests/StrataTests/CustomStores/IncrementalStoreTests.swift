@@ -157,6 +157,27 @@ import Testing
         }
     }
 
+    /// The store was asked for members of what it was just being told to insert, about which it knows nothing.
+    @Test func aStoreIsNotAskedForMembersOfAnInsertion() throws {
+        let service = service()
+        let context = context(try ServiceStore.make(GraphModel.company(), service))
+        try context.performAndWait {
+            let department = Department(context: context)
+            Employee(context: context).department = department
+            try context.save()
+            let row = try #require(service.rows.first { $0.value.entity == "Department" && $0.key != "D" })
+            #expect(row.value.toMany["employees"]?.count == 1)
+            let early = Department(context: context)
+            try context.obtainPermanentIDs(for: [early])
+            #expect(early.employees.isEmpty && early.objectIDs(forRelationshipNamed: "employees").isEmpty)
+            #expect(early.isInserted)
+            #expect(!service.calls.contains { $0.hasPrefix("relationship") })
+            context.refresh(department, mergeChanges: false)
+            #expect(department.employees.count == 1)
+            #expect(service.calls.contains("relationship employees of \(row.key)"))
+        }
+    }
+
     @Test func aFailedSaveChangesNothing() throws {
         let service = service()
         let coordinator = try ServiceStore.make(GraphModel.company(), service)
@@ -302,6 +323,38 @@ import Testing
             try parent.save()
             #expect(service.rows["E1"]?.values["age"] as? Int == 70)
             #expect(service.rows["D"]?.toMany["employees"]?.count == 3)
+        }
+    }
+
+    /// A child's fetch asked the store, and saw nothing of what its parents had not saved.
+    @Test(arguments: [true, false]) func aChildFetchesWhatItsParentsHaveNotSaved(_ isGrandchild: Bool) throws {
+        let service = service()
+        let root = context(try ServiceStore.make(GraphModel.company(), service))
+        let middle = NSManagedObjectContext(.privateQueue)
+        middle.parent = root
+        let child = NSManagedObjectContext(.privateQueue)
+        child.parent = isGrandchild ? middle : root
+        try root.performAndWait {
+            let people = try fetchAll(Employee.self, "Employee", root, sort: "name")
+            people[0].name = "Eve"
+            root.delete(people[1])
+            Employee(context: root).name = "Cyd"
+            Department(context: root).title = "Sales"
+        }
+        try child.performAndWait {
+            let request = NSFetchRequest<Employee>(entityName: "Employee")
+            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            #expect(try child.fetch(request).map(\.name) == ["Cyd", "Eve"])
+            #expect(try child.count(for: request) == 2)
+            request.includesPendingChanges = false
+            let dan = Employee(context: child)
+            dan.name = "Dan"
+            #expect(try child.fetch(request).map(\.name) == ["Cyd", "Eve"])
+            request.includesPendingChanges = true
+            request.predicate = NSPredicate(format: "name != 'Eve'")
+            request.fetchLimit = 1
+            request.fetchOffset = 1
+            #expect(try child.fetch(request) == [dan])
         }
     }
 
