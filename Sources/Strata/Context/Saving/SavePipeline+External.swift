@@ -7,6 +7,8 @@ extension SavePipeline {
     ///
     /// - Throws: `CocoaError` with the code `managedObjectExternalRelationship`.
     func refuseExternalRelationships(_ all: ObjectChanges, _ keys: inout KeyReservation) throws {
+        // With one store there is none to lead to.
+        guard let coordinator = context.coordinator, coordinator.persistentStores.count > 1 else { return }
         for object in all.inserted { try refuse(object, &keys) }
         for object in all.updated { try refuse(object, &keys) }
     }
