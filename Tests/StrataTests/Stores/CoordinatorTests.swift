@@ -98,6 +98,47 @@ import Testing
         }
     }
 
+    /// New objects of two stores were related, and a reference named what has the same key in the other store. So did
+    /// links between objects that were saved already.
+    @Test(arguments: StoreKind.allCases, [true, false])
+    func relationshipsDoNotLeadToAnotherStore(_ kind: StoreKind, _ areSaved: Bool) throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: GraphModel.company())
+        let urls = [temporaryURL(), temporaryURL()]
+        defer { for url in urls { removeStore(at: url) } }
+        let type = kind == .memory ? NSInMemoryStoreType : NSSQLiteStoreType
+        let stores = try urls.map { try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: $0) }
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        let relationships = [("department", "Department"), ("badge", "Badge"), ("projects", "Project")]
+        try context.performAndWait {
+            for (name, entity) in relationships {
+                let person = insert("Employee", context)
+                let other = insert(entity, context)
+                if entity == "Badge" { other.setValue(1, forKey: "number") }
+                // The store that is written first has either end.
+                context.assign(person, to: name == "badge" ? stores[1] : stores[0])
+                context.assign(other, to: name == "badge" ? stores[0] : stores[1])
+                if areSaved { try context.save() }
+                person.setValue(name == "projects" ? NSSet(object: other) : other, forKey: name)
+                #expect(saveError(context)?.code == .managedObjectExternalRelationship)
+                person.setValue(name == "projects" ? NSSet() : nil, forKey: name)
+                try context.save()
+                #expect(person.objectID.persistentStore !== other.objectID.persistentStore)
+            }
+        }
+        let fresh = NSManagedObjectContext(.privateQueue)
+        fresh.persistentStoreCoordinator = coordinator
+        try fresh.performAndWait {
+            let people = try fetchAll(Employee.self, "Employee", fresh)
+            #expect(people.count == 3)
+            for person in people {
+                #expect(person.value(forKey: "department") == nil && person.value(forKey: "badge") == nil)
+                #expect((person.value(forKey: "projects") as? NSSet)?.count == 0)
+            }
+        }
+        for store in coordinator.persistentStores { try coordinator.remove(store) }
+    }
+
     @Test func errorsOfOpeningAreCoreDatas() throws {
         let model = GraphModel.company()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)

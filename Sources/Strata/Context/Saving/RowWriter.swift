@@ -167,12 +167,6 @@ final class RowWriter {
                     NSAffectedObjectsErrorKey: [object, target],
                 ])
         }
-        throw DescribedError(
-            .managedObjectExternalRelationship,
-            userInfo: [
-                NSLocalizedDescriptionKey:
-                    "\(object.shape.name).\(object.shape.slots[slot].name) refers to an object of another store.",
-                NSAffectedObjectsErrorKey: [object, target],
-            ])
+        throw SaveFailure.external(object.shape.slots[slot].name, of: object, target)
     }
 }

@@ -34,4 +34,14 @@ enum SaveFailure {
                 NSAffectedObjectsErrorKey: object.map { [$0] } ?? [],
             ])
     }
+
+    /// A relationship leads to an object of another store.
+    static func external(_ name: String, of object: NSManagedObject, _ target: NSManagedObject) -> any Error {
+        DescribedError(
+            .managedObjectExternalRelationship,
+            userInfo: [
+                NSLocalizedDescriptionKey: "\(object.shape.name).\(name) refers to an object of another store.",
+                NSAffectedObjectsErrorKey: [object, target],
+            ])
+    }
 }

@@ -69,6 +69,7 @@ extension SavePipeline {
     }
 
     private func distribute(_ all: ObjectChanges, _ keys: inout KeyReservation) throws {
+        try refuseExternalRelationships(all, &keys)
         func add(
             _ object: NSManagedObject, _ storeIndex: UInt16,
             _ list: WritableKeyPath<ObjectChanges, ContiguousArray<NSManagedObject>>
