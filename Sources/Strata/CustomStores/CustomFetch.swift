@@ -10,6 +10,12 @@ struct CustomFetch<T> {
     private let links: [IncrementalStoreLink]
     private let otherStores: [NSPersistentStore]
 
+    /// An object of the context that the store says something else about, or nothing.
+    private struct Changed {
+        var object: NSManagedObject
+        var isDeleted: Bool
+    }
+
     /// Nil when no incremental store holds objects of the request's entity.
     init?(_ context: NSManagedObjectContext, _ request: NSFetchRequest<T>) {
         guard let coordinator = context.coordinator, coordinator.hasCustomStores, let shapes = context.modelShapes
@@ -38,12 +44,12 @@ struct CustomFetch<T> {
         _ = try context.coordinator?.stores(named: request.affectedStores)
         try checkWindow()
         if request.resultType.contains(.countResultType) { return [NSNumber(value: try count())] }
-        let changed = changedObjects()
+        let changed = try changedObjects()
         if links.count == 1, otherStores.isEmpty, changed.isEmpty {
-            let found = try execute(links[0], request.resultType, isWhole: false)
+            let found = try execute(links[0], request.resultType, keepsWindow: true)
             return request.fetchLimit > 0 ? Array(found.prefix(request.fetchLimit)) : found
         }
-        if request.resultType.contains(.dictionaryResultType) { return try dictionaries(changed) }
+        if request.resultType.contains(.dictionaryResultType) { return try dictionaries() }
         let objects = window(sorted(try allObjects(changed)))
         return request.resultType.contains(.managedObjectIDResultType) ? objects.map(\.objectID) : objects
     }
@@ -56,11 +62,11 @@ struct CustomFetch<T> {
     func count() throws -> Int {
         _ = try context.coordinator?.stores(named: request.affectedStores)
         try checkWindow()
-        let changed = changedObjects()
+        let changed = try changedObjects()
         if changed.isEmpty {
             var total = 0
             for link in links {
-                let found = try execute(link, .countResultType, isWhole: otherStores.isEmpty && links.count == 1)
+                let found = try execute(link, .countResultType, keepsWindow: otherStores.isEmpty && links.count == 1)
                 total += (found.first as? NSNumber)?.intValue ?? 0
             }
             if !otherStores.isEmpty {
@@ -79,10 +85,12 @@ struct CustomFetch<T> {
 
     // MARK: Finding
 
-    /// Asks an incremental store. With `isWhole` limit and offset are the store's business.
-    private func execute(_ link: IncrementalStoreLink, _ type: NSFetchRequestResultType, isWhole: Bool) throws -> [Any]
-    {
-        let result = try link.execute(storeRequest(type, keepsWindow: isWhole || isAlone), in: context)
+    /// Asks an incremental store. With `keepsWindow` limit and offset are the store's business: it alone answers the
+    /// request as it is.
+    private func execute(
+        _ link: IncrementalStoreLink, _ type: NSFetchRequestResultType, keepsWindow: Bool
+    ) throws -> [Any] {
+        let result = try link.execute(storeRequest(type, keepsWindow: keepsWindow), in: context)
         if let number = result as? NSNumber { return [number] }
         guard let elements = AnyElements(result) else {
             throw DescribedError(
@@ -91,9 +99,6 @@ struct CustomFetch<T> {
         }
         return elements.elements.compactMap { $0 }
     }
-
-    /// Whether one store alone answers the request as it is.
-    private var isAlone: Bool { links.count == 1 && otherStores.isEmpty && changedObjects().isEmpty }
 
     /// The request as stores get it: without generic parameter, with its entity.
     private func storeRequest(
@@ -132,32 +137,53 @@ struct CustomFetch<T> {
         return try context.results(of: copy)
     }
 
-    private func changedObjects() -> [NSManagedObject] {
+    /// The context's objects that differ from what is stored, because of its own changes or those of its parents.
+    private func changedObjects() throws -> [Changed] {
+        let inherited = try inheritedChanges()
+        let own = ownChanges()
+        if inherited.isEmpty { return own }
+        let known = Set(own.map(\.object))
+        return own + inherited.filter { !known.contains($0.object) }
+    }
+
+    private func ownChanges() -> [Changed] {
         guard request.includesPendingChanges else { return [] }
-        return context.pipeline.changed.filter { object in
-            object.hasChanges && (request.includesSubentities ? object.shape.isKind(of: shape) : object.shape === shape)
+        return context.pipeline.changed.filter { $0.hasChanges && isWanted($0.shape) }.map {
+            Changed(object: $0, isDeleted: $0.isMarkedDeleted)
         }
     }
 
-    private func allObjects(_ changed: [NSManagedObject]) throws -> [NSManagedObject] {
+    /// What the parents have not saved. To their child it is stored.
+    private func inheritedChanges() throws -> [Changed] {
+        guard let link = context.link else { return [] }
+        return try context.withParent(link) { try $0.changesForChild(isWanted) }.compactMap { change in
+            context.object(change.ref).map { Changed(object: $0, isDeleted: change.isDeleted || $0.isMarkedDeleted) }
+        }
+    }
+
+    private func isWanted(_ other: EntityShape) -> Bool {
+        request.includesSubentities ? other.isKind(of: shape) : other === shape
+    }
+
+    private func allObjects(_ changed: [Changed]) throws -> [NSManagedObject] {
         var found: [NSManagedObject] = []
         for link in links {
-            found += try execute(link, [], isWhole: false).compactMap { $0 as? NSManagedObject }
+            found += try execute(link, [], keepsWindow: false).compactMap { $0 as? NSManagedObject }
         }
         // The other stores have laid the changes over theirs already.
         let others = try others([]).compactMap { $0 as? NSManagedObject }
-        let skipped = Set(changed)
+        let skipped = Set(changed.map(\.object))
         found = found.filter { !skipped.contains($0) } + others
         var seen = Set(found)
-        for object in changed where !object.isMarkedDeleted && (request.predicate?.evaluate(with: object) ?? true) {
-            if seen.insert(object).inserted { found.append(object) }
+        for change in changed where !change.isDeleted && (request.predicate?.evaluate(with: change.object) ?? true) {
+            if seen.insert(change.object).inserted { found.append(change.object) }
         }
         if !request.returnsObjectsAsFaults { for object in found { object.realize() } }
         return found
     }
 
-    private func dictionaries(_ changed: [NSManagedObject]) throws -> [Any] {
-        guard changed.isEmpty else {
+    private func dictionaries() throws -> [Any] {
+        guard ownChanges().isEmpty else {
             throw DescribedError(
                 .persistentStoreOperation,
                 userInfo: [
@@ -166,7 +192,7 @@ struct CustomFetch<T> {
                 ])
         }
         var found: [Any] = []
-        for link in links { found += try execute(link, .dictionaryResultType, isWhole: false) }
+        for link in links { found += try execute(link, .dictionaryResultType, keepsWindow: false) }
         found += try others(.dictionaryResultType)
         let sorts = request.sortDescriptors ?? []
         if !sorts.isEmpty { found = NSArray(array: found).sortedArray(using: sorts) }

@@ -326,6 +326,38 @@ import Testing
         }
     }
 
+    /// A child's fetch asked the store, and saw nothing of what its parents had not saved.
+    @Test(arguments: [true, false]) func aChildFetchesWhatItsParentsHaveNotSaved(_ isGrandchild: Bool) throws {
+        let service = service()
+        let root = context(try ServiceStore.make(GraphModel.company(), service))
+        let middle = NSManagedObjectContext(.privateQueue)
+        middle.parent = root
+        let child = NSManagedObjectContext(.privateQueue)
+        child.parent = isGrandchild ? middle : root
+        try root.performAndWait {
+            let people = try fetchAll(Employee.self, "Employee", root, sort: "name")
+            people[0].name = "Eve"
+            root.delete(people[1])
+            Employee(context: root).name = "Cyd"
+            Department(context: root).title = "Sales"
+        }
+        try child.performAndWait { () throws in
+            let request = NSFetchRequest<Employee>(entityName: "Employee")
+            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            #expect(try child.fetch(request).map(\.name) == ["Cyd", "Eve"])
+            #expect(try child.count(for: request) == 2)
+            request.includesPendingChanges = false
+            let dan = Employee(context: child)
+            dan.name = "Dan"
+            #expect(try child.fetch(request).map(\.name) == ["Cyd", "Eve"])
+            request.includesPendingChanges = true
+            request.predicate = NSPredicate(format: "name != 'Eve'")
+            request.fetchLimit = 1
+            request.fetchOffset = 1
+            #expect(try child.fetch(request) == [dan])
+        }
+    }
+
     @Test func theStoreHearsOfRegistration() throws {
         let service = service()
         let coordinator = try ServiceStore.make(GraphModel.company(), service)

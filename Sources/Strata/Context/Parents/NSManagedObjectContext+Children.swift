@@ -91,6 +91,18 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// What has not been saved here and further up, of some entities: to a child it is stored, but an incremental store
+    /// knows nothing of it.
+    final func changesForChild(_ isWanted: (EntityShape) -> Bool) throws -> [(ref: SharedRef, isDeleted: Bool)] {
+        let own = pipeline.changed.filter { $0.hasChanges && isWanted($0.shape) }
+        let changes = own.map { (ref: refForChild($0), isDeleted: $0.isMarkedDeleted) }
+        guard let link else { return changes }
+        let known = Set(own)
+        let inherited = try withParent(link) { try $0.changesForChild(isWanted) }
+        return changes
+            + inherited.filter { change in registeredObject(change.ref).map { !known.contains($0) } ?? true }
+    }
+
     /// The object's name, for a child that is about to know it.
     final func refForChild(_ object: NSManagedObject) -> SharedRef {
         if object.storeIndex == 0 { object.flags.insert(.knownToChildren) }
