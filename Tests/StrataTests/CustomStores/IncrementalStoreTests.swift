@@ -341,7 +341,7 @@ import Testing
             Employee(context: root).name = "Cyd"
             Department(context: root).title = "Sales"
         }
-        try child.performAndWait {
+        try child.performAndWait { () throws in
             let request = NSFetchRequest<Employee>(entityName: "Employee")
             request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
             #expect(try child.fetch(request).map(\.name) == ["Cyd", "Eve"])

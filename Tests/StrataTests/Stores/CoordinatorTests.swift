@@ -114,6 +114,7 @@ import Testing
             for (name, entity) in relationships {
                 let person = insert("Employee", context)
                 let other = insert(entity, context)
+                if entity == "Badge" { other.setValue(1, forKey: "number") }
                 // The store that is written first has either end.
                 context.assign(person, to: name == "badge" ? stores[1] : stores[0])
                 context.assign(other, to: name == "badge" ? stores[0] : stores[1])
