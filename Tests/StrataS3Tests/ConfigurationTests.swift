@@ -25,12 +25,14 @@ struct ConfigurationTests {
         for (bucket, url) in cases { #expect(try endpoint(bucket) == url) }
     }
 
+    private func identity(_ configuration: S3Configuration) throws -> String {
+        let store = try S3ObjectStore(configuration, credentials: StaticCredentials(testKeys))
+        return store.identity
+    }
+
     /// Buckets of two servers that have one name described themselves alike, and a shipper took one for the other.
-    @Test func bucketsOfOneNameAreToldApartByTheirServers() {
+    @Test func bucketsOfOneNameAreToldApartByTheirServers() throws {
         typealias Bucket = S3Configuration
-        func identity(_ configuration: S3Configuration) -> String {
-            S3ObjectStore(configuration, credentials: StaticCredentials(testKeys)).identity
-        }
         let same = [
             [
                 Bucket(bucket: "b", prefix: "p"), Bucket(bucket: "b", prefix: "p/", region: "eu-west-1", style: .path),
@@ -56,7 +58,7 @@ struct ConfigurationTests {
         ]
         var seen: Set<String> = []
         for buckets in same {
-            let identities = Set(buckets.map(identity))
+            let identities = Set(try buckets.map(identity))
             #expect(identities.count == 1, "\(identities)")
             #expect(seen.isDisjoint(with: identities), "\(identities)")
             seen.formUnion(identities)
