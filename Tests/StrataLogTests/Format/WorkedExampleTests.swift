@@ -136,7 +136,8 @@ import Testing
     }
 }
 
-/// The bytes that a page shows, by heading: lines of an offset and up to 16 bytes, all hexadecimal.
+/// The bytes that a page shows, by heading: lines of an offset and up to 16 bytes, all hexadecimal. A line of `*` stands
+/// for lines that repeat the one before, as hexdump prints them.
 private struct DocumentDump {
     /// What a table says of the bytes at an offset, as far as it spells them out.
     struct Quote {
@@ -161,6 +162,8 @@ private struct DocumentDump {
         let begin = try #require(lines.firstIndex { $0 == start })
         var heading = ""
         var isDump = false
+        var end = 0
+        var repeats = false
         for line in lines[begin...] {
             let words = line.split(separator: " ")
             if line.hasPrefix("### ") {
@@ -169,8 +172,16 @@ private struct DocumentDump {
                 isDump.toggle()
             } else if line.first == "|" {
                 note(line, heading)
+            } else if isDump, line == "*" {
+                repeats = true
             } else if isDump, let first = words.first {
                 let offset = try #require(Int(first, radix: 16))
+                if repeats, var bytes = bytesByHeading[heading] {
+                    for place in end..<offset { bytes[place] = bytes[place - 16] }
+                    bytesByHeading[heading] = bytes
+                }
+                repeats = false
+                end = offset + words.count - 1
                 for (index, word) in words.dropFirst().enumerated() {
                     let byte = try #require(UInt8(word, radix: 16))
                     bytesByHeading[heading, default: [:]][offset + index] = byte
