@@ -69,16 +69,14 @@ import Testing
 
     @Test func theFilesAreThoseOfThePage() throws {
         let fileSystem = try Self.written()
-        let segment = log.bytes([
-            "00000001.seg: header and preamble", "The first transaction", "The second transaction",
-        ])
+        let segment = log.bytes("00000001.seg")
         #expect(segment.keys.sorted() == Array(0..<0x540))
         expect(try fileSystem.contents(of: "/store/00000001.seg"), segment, "00000001.seg")
-        let checkpoint = log.bytes(["00000001.chk"])
+        let checkpoint = log.bytes("00000001.chk")
         #expect(checkpoint.keys.sorted() == Array(0..<0x21A))
         expect(try fileSystem.contents(of: "/store/00000001.chk"), checkpoint, "00000001.chk")
         // The slots go on with zeros.
-        let manifest = log.bytes(["MANIFEST"])
+        let manifest = log.bytes("MANIFEST")
         #expect(manifest.count == 128)
         let zeros = Dictionary(uniqueKeysWithValues: (0..<0x1200).map { ($0, UInt8(0)) })
         expect(try fileSystem.contents(of: "/store/MANIFEST"), zeros.merging(manifest) { $1 }, "MANIFEST")
@@ -104,13 +102,13 @@ import Testing
         let plain = block(
             1, [(41, "Ada", 2.5), (36, "Grace", nil)],
             at: LogAddress(storeUUID: uuid, segment: 1, offset: 4_096, sequence: 7))
-        expect(plain, blocks.bytes(["Plain: two rows"]), "the plain block")
+        expect(plain, blocks.bytes("plain-block"), "the plain block")
         let rows = (0..<32).map { index -> (Int16, String?, Double?) in
             let name = index % 2 == 0 ? "Ada" : "Grace"
             return (Int16(20 + index % 3), index == 3 ? nil : name, Double(100 + 5 * index))
         }
         let columns = block(10, rows, at: LogAddress(storeUUID: uuid, segment: 1, offset: 4_224, sequence: 8))
-        expect(columns, blocks.bytes(["Columns: 32 rows"]), "the block of columns")
+        expect(columns, blocks.bytes("columns-block"), "the block of columns")
     }
 
     /// What the tables beside the bytes quote stands there.
@@ -118,9 +116,9 @@ import Testing
         #expect(log.quotes.count > 80)
         #expect(blocks.quotes.count > 20)
         for (dump, quote) in log.quotes.map({ (log, $0) }) + blocks.quotes.map({ (blocks, $0) }) {
-            let bytes = dump.bytes([quote.heading])
+            let bytes = dump.bytes(quote.file)
             let found = quote.bytes.indices.compactMap { bytes[quote.offset + $0] }
-            #expect(found == quote.bytes, "\(dump.path), \(quote.heading): \(quote.line)")
+            #expect(found == quote.bytes, "\(dump.path), \(quote.file): \(quote.line)")
         }
     }
 
@@ -136,20 +134,19 @@ import Testing
     }
 }
 
-/// The bytes that a page shows, by heading: lines of an offset and up to 16 bytes, all hexadecimal. A line of `*` stands
-/// for lines that repeat the one before, as hexdump prints them.
+/// The bytes that a page's section links to, and what its tables quote of them.
 private struct DocumentDump {
     /// What a table says of the bytes at an offset, as far as it spells them out.
     struct Quote {
-        /// Under which it stands.
-        var heading: String
+        /// The file that the page has linked to last.
+        var file: String
         var offset: Int
         var bytes: [UInt8]
         var line: String
     }
 
     let path: String
-    private var bytesByHeading: [String: [Int: UInt8]] = [:]
+    private var bytesByFile: [String: [Int: UInt8]] = [:]
     private(set) var quotes: [Quote] = []
 
     init(_ path: String, from start: String) throws {
@@ -160,46 +157,41 @@ private struct DocumentDump {
         let page = try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
         let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
         let begin = try #require(lines.firstIndex { $0 == start })
-        var heading = ""
-        var isDump = false
-        var end = 0
-        var repeats = false
+        var file = ""
         for line in lines[begin...] {
-            let words = line.split(separator: " ")
-            if line.hasPrefix("### ") {
-                heading = String(line.dropFirst(4))
-            } else if line == "```" {
-                isDump.toggle()
+            if let link = line.firstMatch(of: #/\(worked-examples/(?<file>[\w.-]+)\.hex\)/#) {
+                file = String(link.output.file)
+                bytesByFile[file] = try Self.bytes(
+                    of: root.appendingPathComponent("docs/worked-examples/\(file).hex"))
             } else if line.first == "|" {
-                note(line, heading)
-            } else if isDump, line == "*" {
-                repeats = true
-            } else if isDump, let first = words.first {
-                let offset = try #require(Int(first, radix: 16))
-                if repeats, var bytes = bytesByHeading[heading] {
-                    for place in end..<offset { bytes[place] = bytes[place - 16] }
-                    bytesByHeading[heading] = bytes
-                }
-                repeats = false
-                end = offset + words.count - 1
-                for (index, word) in words.dropFirst().enumerated() {
-                    let byte = try #require(UInt8(word, radix: 16))
-                    bytesByHeading[heading, default: [:]][offset + index] = byte
-                }
+                note(line, file)
             }
         }
     }
 
+    /// Lines of an offset, a colon and up to 16 bytes, all hexadecimal, as `xxd -r` reads them.
+    private static func bytes(of file: URL) throws -> [Int: UInt8] {
+        var bytes: [Int: UInt8] = [:]
+        for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+            let words = line.split(separator: " ")
+            let offset = try #require(Int(words[0].dropLast(), radix: 16))
+            for (index, word) in words.dropFirst().enumerated() {
+                bytes[offset + index] = try #require(UInt8(word, radix: 16))
+            }
+        }
+        return bytes
+    }
+
     /// `| 058 | `00 01 00 00` `48 00 00 00` | ...`: everything up to dots.
-    private mutating func note(_ line: Substring, _ heading: String) {
+    private mutating func note(_ line: Substring, _ file: String) {
         let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
         guard cells.count > 2, cells[0].count == 3, let offset = Int(cells[0], radix: 16) else { return }
         let words = cells[1].replacing("`", with: " ").split(separator: " ")
         let bytes = words.prefix { $0.count == 2 && $0 != ".." }.compactMap { UInt8($0, radix: 16) }
-        quotes.append(Quote(heading: heading, offset: offset, bytes: bytes, line: String(line)))
+        quotes.append(Quote(file: file, offset: offset, bytes: bytes, line: String(line)))
     }
 
-    func bytes(_ headings: [String]) -> [Int: UInt8] {
-        headings.reduce(into: [:]) { $0.merge(bytesByHeading[$1] ?? [:]) { $1 } }
+    func bytes(_ file: String) -> [Int: UInt8] {
+        bytesByFile[file] ?? [:]
     }
 }
