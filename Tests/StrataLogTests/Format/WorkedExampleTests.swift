@@ -11,14 +11,6 @@ import Testing
 /// A change that fails this suite changes the format: raise its version, or write the old bytes again. Only when
 /// neither is wanted are the pages changed.
 @Suite struct WorkedExampleTests {
-    private let log: DocumentDump
-    private let blocks: DocumentDump
-
-    init() throws {
-        log = try DocumentDump("docs/file-format.md", from: "## Worked example")
-        blocks = try DocumentDump("docs/format-blocks.md", from: "## Worked examples")
-    }
-
     private static let schema = Schema(entities: [
         EntityLayout(id: 1, rootID: 1, name: "Team", slots: [SlotLayout(.string)]),
         EntityLayout(
@@ -69,14 +61,14 @@ import Testing
 
     @Test func theFilesAreThoseOfThePage() throws {
         let fileSystem = try Self.written()
-        let segment = log.bytes("00000001.seg")
+        let segment = try Self.bytes("00000001.seg")
         #expect(segment.keys.sorted() == Array(0..<0x540))
         expect(try fileSystem.contents(of: "/store/00000001.seg"), segment, "00000001.seg")
-        let checkpoint = log.bytes("00000001.chk")
+        let checkpoint = try Self.bytes("00000001.chk")
         #expect(checkpoint.keys.sorted() == Array(0..<0x21A))
         expect(try fileSystem.contents(of: "/store/00000001.chk"), checkpoint, "00000001.chk")
         // The slots go on with zeros.
-        let manifest = log.bytes("MANIFEST")
+        let manifest = try Self.bytes("MANIFEST")
         #expect(manifest.count == 128)
         let zeros = Dictionary(uniqueKeysWithValues: (0..<0x1200).map { ($0, UInt8(0)) })
         expect(try fileSystem.contents(of: "/store/MANIFEST"), zeros.merging(manifest) { $1 }, "MANIFEST")
@@ -102,24 +94,31 @@ import Testing
         let plain = block(
             1, [(41, "Ada", 2.5), (36, "Grace", nil)],
             at: LogAddress(storeUUID: uuid, segment: 1, offset: 4_096, sequence: 7))
-        expect(plain, blocks.bytes("plain-block"), "the plain block")
+        expect(plain, try Self.bytes("plain-block"), "the plain block")
         let rows = (0..<32).map { index -> (Int16, String?, Double?) in
             let name = index % 2 == 0 ? "Ada" : "Grace"
             return (Int16(20 + index % 3), index == 3 ? nil : name, Double(100 + 5 * index))
         }
         let columns = block(10, rows, at: LogAddress(storeUUID: uuid, segment: 1, offset: 4_224, sequence: 8))
-        expect(columns, blocks.bytes("columns-block"), "the block of columns")
+        expect(columns, try Self.bytes("columns-block"), "the block of columns")
     }
 
-    /// What the tables beside the bytes quote stands there.
-    @Test func theTablesQuoteTheBytes() throws {
-        #expect(log.quotes.count > 80)
-        #expect(blocks.quotes.count > 20)
-        for (dump, quote) in log.quotes.map({ (log, $0) }) + blocks.quotes.map({ (blocks, $0) }) {
-            let bytes = dump.bytes(quote.file)
-            let found = quote.bytes.indices.compactMap { bytes[quote.offset + $0] }
-            #expect(found == quote.bytes, "\(dump.path), \(quote.file): \(quote.line)")
+    /// The bytes of a file of `docs/worked-examples`: lines of an offset, a colon and up to 16 bytes, all hexadecimal,
+    /// with what they mean behind a `#`, as `xxd -r` reads them.
+    private static func bytes(_ name: String) throws -> [Int: UInt8] {
+        let root = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let file = root.appendingPathComponent("docs/worked-examples/\(name).hex")
+        var bytes: [Int: UInt8] = [:]
+        for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+            let words = line.prefix { $0 != "#" }.split(separator: " ")
+            let offset = try #require(Int(words[0].dropLast(), radix: 16))
+            for (index, word) in words.dropFirst().enumerated() {
+                bytes[offset + index] = try #require(UInt8(word, radix: 16))
+            }
         }
+        return bytes
     }
 
     private func expect(_ found: [UInt8], _ page: [Int: UInt8], _ name: String) {
@@ -131,67 +130,5 @@ import Testing
             \(name) differs from the page at \(differing.prefix(8).map { String($0, radix: 16) }): if this is another \
             format, raise its version
             """)
-    }
-}
-
-/// The bytes that a page's section links to, and what its tables quote of them.
-private struct DocumentDump {
-    /// What a table says of the bytes at an offset, as far as it spells them out.
-    struct Quote {
-        /// The file that the page has linked to last.
-        var file: String
-        var offset: Int
-        var bytes: [UInt8]
-        var line: String
-    }
-
-    let path: String
-    private var bytesByFile: [String: [Int: UInt8]] = [:]
-    private(set) var quotes: [Quote] = []
-
-    init(_ path: String, from start: String) throws {
-        self.path = path
-        let root = URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let page = try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
-        let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
-        let begin = try #require(lines.firstIndex { $0 == start })
-        var file = ""
-        for line in lines[begin...] {
-            if let link = line.firstMatch(of: #/\(worked-examples/(?<file>[\w.-]+)\.hex\)/#) {
-                file = String(link.output.file)
-                bytesByFile[file] = try Self.bytes(
-                    of: root.appendingPathComponent("docs/worked-examples/\(file).hex"))
-            } else if line.first == "|" {
-                note(line, file)
-            }
-        }
-    }
-
-    /// Lines of an offset, a colon and up to 16 bytes, all hexadecimal, as `xxd -r` reads them.
-    private static func bytes(of file: URL) throws -> [Int: UInt8] {
-        var bytes: [Int: UInt8] = [:]
-        for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
-            let words = line.split(separator: " ")
-            let offset = try #require(Int(words[0].dropLast(), radix: 16))
-            for (index, word) in words.dropFirst().enumerated() {
-                bytes[offset + index] = try #require(UInt8(word, radix: 16))
-            }
-        }
-        return bytes
-    }
-
-    /// `| 058 | `00 01 00 00` `48 00 00 00` | ...`: everything up to dots.
-    private mutating func note(_ line: Substring, _ file: String) {
-        let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-        guard cells.count > 2, cells[0].count == 3, let offset = Int(cells[0], radix: 16) else { return }
-        let words = cells[1].replacing("`", with: " ").split(separator: " ")
-        let bytes = words.prefix { $0.count == 2 && $0 != ".." }.compactMap { UInt8($0, radix: 16) }
-        quotes.append(Quote(file: file, offset: offset, bytes: bytes, line: String(line)))
-    }
-
-    func bytes(_ file: String) -> [Int: UInt8] {
-        bytesByFile[file] ?? [:]
     }
 }
