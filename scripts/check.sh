@@ -104,6 +104,7 @@ END
 suites_of() {
     case $1 in
     docs/monitoring/*) echo 'MonitoringTests' ;;
+    docs/worked-examples/*) echo 'WorkedExample' ;;
     docs/* | *.md) echo 'GuideDocument|UnsafeCodeDocument' ;;
     scripts/check.sh) echo 'CheckScript' ;;
     Sources/*)
