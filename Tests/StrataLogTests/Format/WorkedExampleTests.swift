@@ -115,7 +115,8 @@ import Testing
             let words = line.prefix { $0 != "#" }.split(separator: " ")
             let offset = try #require(Int(words[0].dropLast(), radix: 16))
             for (index, word) in words.dropFirst().enumerated() {
-                bytes[offset + index] = try #require(UInt8(word, radix: 16))
+                let byte = try #require(UInt8(word, radix: 16))
+                bytes[offset + index] = byte
             }
         }
         return bytes
