@@ -122,6 +122,7 @@ final class AtomicStoreLink: CustomStore, @unchecked Sendable {
     override func saveAndCommit(_ transaction: WriteTransaction, _ ending: StoreEnding) throws -> CommitReceipt {
         let store = try existingStore()
         try checkConflicts(ending)
+        try transaction.checkReferrers()
         makePermanent(ending)
         expectsNodes = true
         defer { expectsNodes = false }
