@@ -123,6 +123,7 @@ final class AtomicStoreLink: CustomStore, @unchecked Sendable {
         let store = try existingStore()
         try checkConflicts(ending)
         try transaction.checkReferrers()
+        if ending.changes.isEmpty { return try handle.log.commit(transaction) }
         makePermanent(ending)
         expectsNodes = true
         defer { expectsNodes = false }

@@ -38,7 +38,9 @@ struct PartnerCheck {
             else { continue }
             let new = object.toOneTarget(relationship)
             let old = object.storeIndex == 0 ? .null : committed(relationship, of: object)
-            if let new, !new.isMarkedDeleted, try !leadsBack(from: new, inverse, to: object) {
+            if let new, new.flags.contains(.gone) {
+                conflicts.append(new.ref)
+            } else if let new, !new.isMarkedDeleted, try !leadsBack(from: new, inverse, to: object) {
                 // What has no row yet nobody else can have changed.
                 if let stored = [new, object].first(where: { $0.storeIndex != 0 }) { conflicts.append(stored.ref) }
             }

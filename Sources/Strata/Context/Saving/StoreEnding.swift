@@ -140,7 +140,11 @@ class StoreEnding: SaveEnding {
         reserveDeletions(transaction)
         var last: (entity: UInt16, writer: EntityWriter)?
         try changes.deleted.forEachUnretained { object in
-            if object.flags.contains(.gone) { return }
+            if object.flags.contains(.gone) {
+                // What was found to be gone when it was read may be what others refer to from now on.
+                if object.flags.contains(.dirtyToMany) { requireExistence(of: object, transaction) }
+                return
+            }
             let ref = object.ref
             if last?.entity != ref.entity {
                 last = (ref.entity, transaction.writer(for: ref.entity))

@@ -243,6 +243,39 @@ import Testing
         #expect(try world.counts() == [0, 1, 1, 0])
     }
 
+    /// A batch delete has found what follows from it when somebody else saves a reference.
+    @Test(arguments: StoreKind.allCases, [Shape.set, .many]) func aBatchesDeletion(
+        _ kind: StoreKind, _ shape: Shape
+    ) throws {
+        for rule in [NSDeleteRule.nullifyDeleteRule, .cascadeDeleteRule] {
+            let world = try World(kind, shape, rule, .error)
+            let calls = LockedBox(0)
+            let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Parent")
+            request.predicate = NSPredicate { [world] _, _ in
+                calls.change { $0 += 1 }
+                do {
+                    switch calls.value {
+                    case 1:
+                        // From now on the request looks at the predicate again when it builds its transaction.
+                        try world.there.performAndWait {
+                            world.there.object(with: world.child.objectID).setValue("new", forKey: "code")
+                            try world.there.save()
+                        }
+                    case 2: try world.adoptElsewhere()
+                    default: break
+                    }
+                } catch {
+                    Issue.record(error)
+                }
+                return true
+            }
+            let context = world.store.context()
+            try context.performAndWait { _ = try context.execute(NSBatchDeleteRequest(fetchRequest: request)) }
+            #expect(calls.value >= 2)
+            #expect(try world.counts() == (rule == .nullifyDeleteRule ? [0, 1, 1, 0] : [0, 0, 0, 0]))
+        }
+    }
+
     /// Deletions race with references for real.
     @Test(arguments: StoreKind.allCases) func manyAtOnce(_ kind: StoreKind) throws {
         let world = try World(kind, .set, .nullifyDeleteRule, .overwrite)
