@@ -165,13 +165,29 @@ final class BatchDeletion {
         }
     }
 
+    /// The postings that list what refers to objects of an entity.
+    private func postings(to entity: UInt16) -> [UInt16] {
+        relationships(of: entity).flatMap { relationship -> [UInt16] in
+            switch relationship.storage {
+            case .slot: []
+            case .inverse(let slot): [handle.map.postings(relationship.destination, slot)]
+            case .link(let link, let side):
+                (relationship.isSymmetric ? [0, 1] : [side]).map { handle.map.linkPostings(link, $0) }
+            }
+        }
+    }
+
     func write(to transaction: WriteTransaction) throws {
         var pace = ControlPace(control, every: 256)
         var last: (entity: UInt16, writer: EntityWriter)?
         for row in deleted {
             try pace.step()
             let ref = row.ref
-            if last?.entity != ref.entity { last = (ref.entity, transaction.writer(for: ref.entity)) }
+            if last?.entity != ref.entity {
+                last = (ref.entity, transaction.writer(for: ref.entity))
+                // Others may go on committing references and links until the deletion is committed.
+                transaction.requireUnreferred(deleted: ref.entity, by: postings(to: ref.entity), asOf: snapshot)
+            }
             last?.writer.willReplace(rowOf: row.block)
             try last?.writer.delete(key: ref.key, replacing: row.version)
         }

@@ -122,6 +122,8 @@ final class AtomicStoreLink: CustomStore, @unchecked Sendable {
     override func saveAndCommit(_ transaction: WriteTransaction, _ ending: StoreEnding) throws -> CommitReceipt {
         let store = try existingStore()
         try checkConflicts(ending)
+        try transaction.checkReferrers()
+        if ending.changes.isEmpty { return try handle.log.commit(transaction) }
         makePermanent(ending)
         expectsNodes = true
         defer { expectsNodes = false }

@@ -147,8 +147,19 @@ class CustomStore: @unchecked Sendable {
                 conflicts.append(object.ref)
             }
         }
-        try ending.changes.updated.forEach { if $0.flags.contains(.dirtySlots) { try check($0) } }
-        try ending.changes.deleted.forEach(check)
+        for object in ending.changes.updated {
+            if object.flags.contains(.dirtySlots) {
+                try check(object)
+            } else if keepsAllRows, object.flags.contains(.dirtyToMany), try snapshot.locate(object.ref).isAbsent {
+                // Others refer to the object from now on.
+                conflicts.append(object.ref)
+            }
+        }
+        for object in ending.changes.deleted {
+            try check(object)
+            // What was found to be gone when it was read may be what others refer to from now on.
+            if keepsAllRows, object.flags.isSuperset(of: [.gone, .dirtyToMany]) { conflicts.append(object.ref) }
+        }
         try lockedObjects(ending).forEach(check)
         if !conflicts.isEmpty {
             throw StoreError(.conflict, "rows have changed since they were read", conflicts: conflicts)

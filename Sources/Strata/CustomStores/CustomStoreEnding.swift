@@ -14,6 +14,8 @@ final class CustomStoreEnding: StoreEnding {
         try custom.withLock { try custom.saveAndCommit(transaction, self) }
     }
 
+    override var ownsReferences: Bool { custom.keepsAllRows }
+
     /// The store sees to that itself: its log may not have the object's row.
     override func requireExistence(of object: NSManagedObject, _ transaction: WriteTransaction) {}
 }

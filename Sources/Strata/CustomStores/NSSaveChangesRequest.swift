@@ -15,6 +15,11 @@ open class NSSaveChangesRequest: NSPersistentStoreRequest {
     open var lockedObjects: Set<NSManagedObject>? { locked }
     private let locked: Set<NSManagedObject>?
 
+    /// Whether there is nothing to be saved or locked.
+    final var isEmpty: Bool {
+        [inserted, updated, deleted, locked].allSatisfy { $0?.isEmpty ?? true }
+    }
+
     /// Creates a request. Saves make their own; a program needs this to test a store.
     public init(
         inserted insertedObjects: Set<NSManagedObject>?, updated updatedObjects: Set<NSManagedObject>?,

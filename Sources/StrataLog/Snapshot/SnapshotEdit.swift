@@ -54,7 +54,8 @@ struct SnapshotEdit {
         try withIndex(ofEntity: ref.entity) { index throws(StoreError) in try index.location(of: ref.key) }
     }
 
-    /// Objects of the transaction whose rows are no longer those it read.
+    /// Objects of the transaction whose rows are no longer those it read, and those it deletes although others refer to
+    /// them.
     mutating func conflicts(of transaction: WriteTransaction) throws(StoreError) -> [ObjectRef] {
         var conflicts: [ObjectRef] = []
         let published = base.end
@@ -79,6 +80,11 @@ struct SnapshotEdit {
                 }
             }
         }
+        if transaction.referrerCheck.isEmpty { return conflicts }
+        let referred = try transaction.referrerCheck.referred(of: transaction, in: postings)
+        if referred.isEmpty { return conflicts }
+        var known = Set(conflicts)
+        for ref in referred where known.insert(ref).inserted { conflicts.append(ref) }
         return conflicts
     }
 

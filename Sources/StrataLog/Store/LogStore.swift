@@ -346,6 +346,7 @@ public final class LogStore: Sendable {
                 sequence: snapshot.sequence, timestampNanoseconds: snapshot.timestampNanoseconds, snapshot: snapshot)
         }
         let began = ContinuousClock.now
+        try transaction.checkReferrers()
         let request = CommitRequest(try PreparedTransaction(transaction))
         queue.submit(request, ticket: ticket) { process($0) }
         ticket?.end()

@@ -81,11 +81,7 @@ struct GroupCommit {
     /// Refuses a transaction that others have overtaken.
     private func admit(_ transaction: WriteTransaction, to edit: inout SnapshotEdit) throws(StoreError) {
         let conflicts = try edit.conflicts(of: transaction)
-        guard conflicts.isEmpty else {
-            throw StoreError(
-                .conflict, "\(conflicts.count) objects were changed or deleted since they were read",
-                conflicts: conflicts)
-        }
+        guard conflicts.isEmpty else { throw WriteTransaction.conflict(conflicts) }
         guard writer.conflictKeys.admits(transaction) else {
             throw StoreError(.conflict, "another commit has changed what this one goes by")
         }

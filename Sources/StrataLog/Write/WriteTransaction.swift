@@ -41,6 +41,8 @@ public final class WriteTransaction {
     @exclusivity(unchecked) private(set) var conflictKeys: Set<ConflictKey> = []
     /// The oldest snapshot that the keys go by.
     @exclusivity(unchecked) private(set) var basis: UInt64 = .max
+    /// What may not be referred to when it is deleted.
+    @exclusivity(unchecked) var referrerCheck = ReferrerCheck()
     @exclusivity(unchecked) var isSpent = false
 
     /// Segments whose large values the transaction's rows go on referring to.
@@ -83,6 +85,9 @@ public final class WriteTransaction {
         guard let store else { return try source.row(at: version.location) }
         return try store.row(ref, at: version)
     }
+
+    /// What the store shows now; nil once the transaction was committed.
+    var currentSnapshot: Snapshot? { store?.snapshot }
 
     /// Whether nothing has been inserted, updated or deleted: there is nothing to commit then.
     public var isEmpty: Bool {

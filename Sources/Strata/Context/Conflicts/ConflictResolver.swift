@@ -35,6 +35,7 @@ struct ConflictResolver {
         for (conflict, version) in zip(merges, versions) where conflict.sourceObject.version == version {
             try acceptWhatIsLeft(conflict.sourceObject, snapshot)
         }
+        try LateRelationships(context, ending, snapshot).settle(merges.map(\.sourceObject))
         return merges.map(\.sourceObject)
             + constraints.flatMap { $0.conflictingObjects + [$0.databaseObject].compactMap(\.self) }
     }
@@ -57,7 +58,8 @@ struct ConflictResolver {
     private func mergeConflicts(_ refs: [ObjectRef], _ snapshot: Snapshot) throws -> [NSMergeConflict] {
         var conflicts: [NSMergeConflict] = []
         for ref in refs where ending.handle.map.shape(ref.entity) != nil {
-            guard let object = context.registry.object(ref, ending.storeIndex) else { continue }
+            // The other end of a relationship need not have been looked at.
+            guard let object = context.object(ref, ending.storeIndex) else { continue }
             let row = try snapshot.row(ref)
             if let row { try row.block.verify() }
             conflicts.append(

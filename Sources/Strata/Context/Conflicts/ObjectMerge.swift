@@ -82,6 +82,9 @@ struct ObjectMerge {
                 object.setBoxedValue(object.boxedValue(slot), slot: slot)
             }
         }
+        // A change that is given up after all must not bring back what was read before.
+        object.flags.remove(.defaultsBelow)
+        object.attach(row.block, row: row.index, location: row.location)
     }
 
     private func isStored(_ value: Any?, _ slot: Int, _ row: Row) -> Bool {

@@ -21,6 +21,8 @@ final class LinkChanges {
     private var links: [Int: [Ends: Link]] = [:]
     private var shapes: [Int: LinkShape] = [:]
     private var conflictKeys: Set<ConflictKey> = []
+    /// Deleted objects with links that others have added, where the delete rule has a say about the other ends.
+    private(set) var lateMembers: [ObjectRef] = []
 
     init(_ ending: StoreEnding) {
         self.ending = ending
@@ -49,13 +51,27 @@ final class LinkChanges {
                 var rows = RowReader(snapshot)
                 for ref in try snapshot.referrers(postings: postings, to: object.ref) {
                     guard let row = try rows.row(ref) else { continue }
-                    try update(link, ends(row)) { entry in
+                    let ends = try ends(row)
+                    try update(link, ends) { entry in
                         entry.stored = row
                         entry.isRemoved = true
                     }
+                    let member = side == 0 ? ends.second : ends.first
+                    if isLate(member, relationship, of: object) { lateMembers.append(object.ref) }
                 }
             }
         }
+    }
+
+    /// Whether a delete rule that has a say about the members has not been applied to one of them.
+    private func isLate(_ member: ObjectRef, _ relationship: RelationshipShape, of object: NSManagedObject) -> Bool {
+        switch relationship.deleteRule {
+        case .cascadeDeleteRule, .denyDeleteRule: break
+        default: return false
+        }
+        guard let known = ending.context.registry.object(member, ending.storeIndex) else { return true }
+        if known.isMarkedDeleted || known.flags.contains(.gone) { return false }
+        return object.existingState(relationship)?.removed.contains(known) != true
     }
 
     private func collectChanged(_ object: NSManagedObject) throws {

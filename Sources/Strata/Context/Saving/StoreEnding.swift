@@ -122,6 +122,7 @@ class StoreEnding: SaveEnding {
         tickets = []
         let links = LinkChanges(self)
         try links.collect()
+        try refuseLate(links)
         let writer = RowWriter(transaction, handle, storeIndex)
         var tickets = ContiguousArray<EntityWriter.RowTicket>()
         tickets.reserveCapacity(changes.inserted.count + changes.updated.count)
@@ -139,9 +140,16 @@ class StoreEnding: SaveEnding {
         reserveDeletions(transaction)
         var last: (entity: UInt16, writer: EntityWriter)?
         try changes.deleted.forEachUnretained { object in
-            if object.flags.contains(.gone) { return }
+            if object.flags.contains(.gone) {
+                // What was found to be gone when it was read may be what others refer to from now on.
+                if object.flags.contains(.dirtyToMany) { requireExistence(of: object, transaction) }
+                return
+            }
             let ref = object.ref
-            if last?.entity != ref.entity { last = (ref.entity, transaction.writer(for: ref.entity)) }
+            if last?.entity != ref.entity {
+                last = (ref.entity, transaction.writer(for: ref.entity))
+                requireUnreferred(object.shape, ref.entity, transaction)
+            }
             try last?.writer.delete(key: ref.key, replacing: object.version)
         }
         try links.write(to: transaction)
@@ -154,9 +162,37 @@ class StoreEnding: SaveEnding {
         return transaction
     }
 
+    /// Whether the log knows all that refers to an object.
+    var ownsReferences: Bool { true }
+
     /// Others refer to the object from now on: it must not have been deleted meanwhile.
     func requireExistence(of object: NSManagedObject, _ transaction: WriteTransaction) {
         transaction.requireExistence(of: object.ref)
+    }
+
+    /// Rows that others have committed, and that the context has not seen, may refer to the deleted objects of an entity.
+    private final func requireUnreferred(_ shape: EntityShape, _ entity: UInt16, _ transaction: WriteTransaction) {
+        guard ownsReferences else { return }
+        let postings = shape.closedByDeletion.compactMap { relationship in
+            relationship.inverse.map { handle.map.postings(relationship.destination, $0.slot) }
+        }
+        transaction.requireUnreferred(deleted: entity, by: postings)
+    }
+
+    /// - Throws: the engine's conflict error, when others have committed something that the changes do not go with and
+    ///   that no version of a row shows.
+    private final func refuseLate(_ links: LinkChanges) throws {
+        guard ownsReferences else { return }
+        var conflicts = links.lateMembers
+        if context.modelShapes?.hasPartners == true {
+            var partners = PartnerCheck(self)
+            try partners.run()
+            conflicts += partners.conflicts
+        }
+        if conflicts.isEmpty { return }
+        throw StoreError(
+            .conflict, "\(conflicts.count) objects were given other relationships since they were read",
+            conflicts: Array(Set(conflicts)).sorted())
     }
 
     /// Thousands of deletions take their memory at once.

@@ -62,6 +62,10 @@ final class EntityShape: @unchecked Sendable {
     let hasDenyRules: Bool
     /// Whether rows of hidden entities refer to the objects. Set when the model's shapes are linked.
     private(set) var hasLinks = false
+    /// The one-to-one relationships, of which both ends are stored. Set when the model's shapes are linked.
+    private(set) var partners: [RelationshipShape] = []
+    /// The to-many relationships by which nothing may refer to a deleted object. Set when the model's shapes are linked.
+    private(set) var closedByDeletion: [RelationshipShape] = []
 
     init(
         id: UInt32, index: Int, entity: NSEntityDescription, parent: EntityShape?, model: ModelShapes,
@@ -109,6 +113,11 @@ final class EntityShape: @unchecked Sendable {
         for relationship in relationships { relationship.link(in: model, owner: self) }
         hasLinks = relationships.contains {
             if case .link = $0.storage { return true }
+            return false
+        }
+        partners = relationships.filter { !$0.isToMany && $0.inverse?.isToMany == false }
+        closedByDeletion = relationships.filter {
+            if case .inverse = $0.storage { return $0.deleteRule != .noActionDeleteRule }
             return false
         }
     }

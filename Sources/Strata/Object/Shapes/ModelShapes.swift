@@ -12,6 +12,8 @@ final class ModelShapes: @unchecked Sendable {
     private(set) var links: [LinkShape] = []
     /// Whether some entity has derived attributes.
     private(set) var hasDerivations = false
+    /// Whether some relationship is one-to-one.
+    private(set) var hasPartners = false
     /// What has to be watched to keep derived attributes right.
     private(set) var dependencies: [DerivationDependency] = []
     /// By ``number(_:)``.
@@ -84,6 +86,7 @@ final class ModelShapes: @unchecked Sendable {
         for entity in model.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) { add(entity, &nextID) }
         for shape in shapes { shape.link() }
         hasDerivations = shapes.contains { !$0.derivations.isEmpty }
+        hasPartners = shapes.contains { !$0.partners.isEmpty }
         dependencies = shapes.flatMap { DerivationDependency.of($0) }
         var ambiguous: [UInt64] = []
         for shape in shapes {
