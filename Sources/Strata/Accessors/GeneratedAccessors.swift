@@ -41,6 +41,7 @@ enum GeneratedAccessors {
         tables.entries[id]?.fill(&summary)
         if type != NSManagedObject.self, let superclass = _getSuperclass(type) as? NSManagedObject.Type {
             let inherited = record(of: superclass).summary
+            summary.optionalNames.formUnion(inherited.optionalNames)
             summary.validators.merge(inherited.validators) { own, _ in own }
             summary.accessors.merge(inherited.accessors) { own, _ in own }
             summary.dependencies.merge(inherited.dependencies) { own, _ in own }

@@ -122,6 +122,11 @@ extension NSManagedObject {
     /// Whether the class declares accessors of its own.
     final var hasOwnAccessors: Bool { GeneratedAccessors.areThere && !classRecord.summary.accessors.isEmpty }
 
+    /// Whether the class declares a property of the model as an optional, which takes nil.
+    final func declaresOptional(_ key: String) -> Bool {
+        GeneratedAccessors.areThere && classRecord.summary.optionalNames.contains(key)
+    }
+
     /// What the class's own accessor returns for a key; nil if it declares none. Ask only of a class that
     /// ``hasOwnAccessors``.
     final func valueOfOwnAccessor(_ key: String) -> Any?? {

@@ -32,6 +32,7 @@ public struct _ManagedClass<Object: NSManagedObject> {
     /// Says which property a key path reads.
     public mutating func name(_ keyPath: PartialKeyPath<Object>, _ name: String) {
         summary.propertyNames[keyPath] = name
+        if type(of: keyPath).valueType is any OptionalValue.Type { summary.optionalNames.insert(name) }
     }
 
     /// Adds a method `validate<Key>`.
@@ -79,6 +80,8 @@ final class ManagedClassRecord: @unchecked Sendable {
 /// What generated code says of a class.
 struct ManagedClassSummary {
     var propertyNames: [AnyKeyPath: String] = [:]
+    /// The names of the properties whose type is optional.
+    var optionalNames: Set<String> = []
     var validators: [String: KeyValidator] = [:]
     var accessors: [String: KeyAccessor] = [:]
     /// The keys of ``accessors``, for observing. A fetch does not know these properties, so they are not among

@@ -221,6 +221,7 @@ extension NSManagedObjectContext {
     private func readAnew(_ object: NSManagedObject) {
         let wasFault = object.isUnread
         let base = wasFault ? nil : RefreshBase(object)
+        object.dropUnchangedValues()
         let references = ReferenceRebase(object)
         if !object.flags.contains(.unobserved) { ObservedObjects.willReadAnew(object, isKnown: base != nil) }
         object.turnIntoFault(keepingChanges: true)

@@ -91,7 +91,7 @@ extension NSMappingModel {
         else {
             let mapping = NSPropertyMapping()
             mapping.name = name
-            mapping.valueExpression = sourceValue(sourceName)
+            mapping.valueExpression = value(sourceName, source, for: attribute)
             return [mapping]
         }
         let pairs = ModelMatch.elements(other, composite)
@@ -100,6 +100,20 @@ extension NSMappingModel {
                 copies("\(name).\(element.name)", element, "\(sourceName).\($0.name)", $0)
             } ?? []
         }
+    }
+
+    /// The source's value; where there is none and there has to be one now, the default value.
+    private static func value(
+        _ path: String, _ source: NSAttributeDescription, for attribute: NSAttributeDescription
+    ) -> NSExpression {
+        let value = sourceValue(path)
+        guard source.isOptional, !attribute.isOptional, let replacement = attribute.defaultValue else { return value }
+        let isMissing = NSComparisonPredicate(
+            leftExpression: value, rightExpression: NSExpression(forConstantValue: nil), modifier: .direct,
+            type: .equalTo)
+        return NSExpression(
+            forConditional: isMissing, trueExpression: NSExpression(forConstantValue: replacement),
+            falseExpression: value)
     }
 
     private static func sourceValue(_ path: String) -> NSExpression {

@@ -147,6 +147,18 @@ extension NSManagedObject {
         flags.remove(.dirtySlots)
     }
 
+    /// Lets go of each value that was set to what it was before, since that is no change to lay over the row that the
+    /// object is about to read. The object stays updated.
+    final func dropUnchangedValues() {
+        guard flags.contains(.dirtySlots), flags.isDisjoint(with: [.inserted, .deleted]), let overlay,
+            let context = registry?.context, let (block, row) = storedRow(in: context)
+        else { return }
+        for slot in 0..<shape.persistentSlotCount where overlay.isDirty(slot) && !shape.slots[slot].isHidden {
+            if overlay.equals(slot, block.verifiedColumn(slot), row, self) { overlay.clearValue(slot, shape) }
+        }
+        if !overlay.isAnyDirty(summary) { flags.remove(.dirtySlots) }
+    }
+
     /// Lets go of changes of ordered relationships that have led back to the stored order, so that a save has nothing
     /// to do for them. The object stays updated.
     final func forgetRestoredOrders() {

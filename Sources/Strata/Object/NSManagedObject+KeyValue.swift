@@ -82,7 +82,9 @@ extension NSManagedObject {
             guard index >= 0 else {
                 let kind = shape.codes[slot].kind
                 if let value, ExactValue.isTaken(type(of: value), by: kind) { return setBoxedValue(value, slot: slot) }
-                if kind.isNumber, AnyElements.plain(value) == nil { return setNilValueForKey(key) }
+                if kind.isNumber, AnyElements.plain(value) == nil, !declaresOptional(key) {
+                    return setNilValueForKey(key)
+                }
                 return setBoxedValue(value, slot: slot)
             }
             let converted = ValueConversion.convert(value, for: shape.slots[slot], entity: shape)

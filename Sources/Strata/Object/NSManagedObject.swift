@@ -283,7 +283,8 @@ open class NSManagedObject: NSObject {
         setPrimitive(value, key)
     }
 
-    /// Called by ``setValue(_:forKey:)`` when a number or Boolean is set to nil. Sets it to null unless overridden.
+    /// Called by ``setValue(_:forKey:)`` when a number or Boolean is set to nil, unless the plugin `ManagedAccessors`
+    /// knows that the class declares the property as an optional. Sets it to null unless overridden.
     open func setNilValueForKey(_ key: String) { setKeyedNil(key) }
 
     /// Called for a name that the entity has no property for. Stops the program unless overridden; in a request, and

@@ -49,6 +49,42 @@ import Testing
         return makeModel([department, employee, manager, badge, project, task])
     }
 
+    /// A migration that copies objects left nulls where the new model wants a value and has a default: it ended with
+    /// error 1570 of the validation.
+    @Test(arguments: [NSSQLiteStoreType, NSBinaryStoreType, NSXMLStoreType])
+    func copiesGetTheDefaultForWhatIsRequiredNow(_ type: String) throws {
+        let day = Date(timeIntervalSinceReferenceDate: 86_400)
+        func model(isNew: Bool) -> NSManagedObjectModel {
+            func attribute(_ name: String, _ type: NSAttributeType, _ value: Any) -> NSAttributeDescription {
+                G.attribute(name, type, optional: !isNew, default: isNew ? value : nil)
+            }
+            let (car, owner) = (G.entity("Car"), G.entity("Owner"))
+            let owners = G.relationship("owner", to: owner, toMany: isNew)
+            let cars = G.relationship("cars", to: car, toMany: true)
+            G.link(owners, cars)
+            car.properties = [
+                attribute("plate", .stringAttributeType, "none"), attribute("doors", .integer16AttributeType, 4),
+                attribute("sold", .dateAttributeType, day), G.attribute("note", .stringAttributeType), owners,
+            ]
+            owner.properties = [cars]
+            return makeModel([car, owner])
+        }
+        let store = try MigratedStore(type)
+        try store.with(model(isNew: false)) { context throws in
+            _ = context.insert("Car", ["owner": context.insert("Owner", [:])])
+            _ = context.insert("Car", ["plate": "own", "doors": 0, "note": "kept"])
+            try context.save()
+        }
+        try store.with(model(isNew: true)) { context throws in
+            let cars = try context.all("Car", sortedBy: "plate")
+            #expect(cars.map { $0.value(forKey: "plate") as? String } == ["none", "own"])
+            #expect(cars.map { $0.value(forKey: "doors") as? Int } == [4, 0])
+            #expect(cars.map { $0.value(forKey: "sold") as? Date } == [day, day])
+            #expect(cars.map { $0.value(forKey: "note") as? String } == [nil, "kept"])
+            #expect(cars.map { $0.targets("owner").count } == [1, 0])
+        }
+    }
+
     @Test func relationshipsKeepTheirObjectsUnderOtherNames() throws {
         let store = try MigratedStore()
         try store.with(G.company()) { context throws in

@@ -178,6 +178,35 @@ import Testing
         }
     }
 
+    /// What was set to the value that it had counted as a change: it came back over the newest row, and the next save
+    /// wrote it over what the other context had saved.
+    @Test func equalAssignmentsAreNotKeptByRefreshing() throws {
+        let store = try TestStore(.memory)
+        let (first, second) = (store.context(), store.context())
+        try first.performAndWait {
+            let employee = Employee(context: first)
+            employee.name = "v1"
+            employee.age = 30
+            try first.save()
+            let same = try #require(second.object(with: employee.objectID) as? Employee)
+            same.age = 30
+            same.name = "mine"
+            employee.age = 31
+            employee.name = "v2"
+            try first.save()
+            second.refresh(same, mergeChanges: true)
+            #expect(same.age == 31 && same.name == "mine" && Set(same.changedValues().keys) == ["name"])
+            same.name = "v2"
+            employee.name = "v3"
+            try first.save()
+            second.refresh(same, mergeChanges: true)
+            #expect(same.name == "v3" && same.isUpdated && !same.hasPersistentChangedValues)
+            try second.save()
+            first.refresh(employee, mergeChanges: false)
+            #expect(employee.name == "v3" && employee.age == 31)
+        }
+    }
+
     @Test func transientPropertiesAreNotSaved() throws {
         let store = try TestStore(.memory)
         let context = store.context()

@@ -38,7 +38,10 @@ public enum BookshopModel {
         let parcel = entity("Parcel", Parcel.self)
         let contents = ["label", "anything", "object", "known", "key", "contents", "objects", "names", "list"]
         parcel.properties = contents.map { attribute($0, .transformableAttributeType) }
-        parcel.properties += [attribute("width", .doubleAttributeType), attribute("weight", .integer64AttributeType)]
+        parcel.properties += [
+            attribute("width", .doubleAttributeType), attribute("weight", .integer64AttributeType),
+            attribute("insurance", .integer32AttributeType),
+        ]
         connect(author, "books", toMany: true, book, "author")
         connect(book, "editions", toMany: true, book, "edition")
         connect(shelf, "books", toMany: true, isOrdered: true, book, "shelf")

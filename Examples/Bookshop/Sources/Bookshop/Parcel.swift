@@ -14,6 +14,10 @@ final class Parcel: NSManagedObject {
     @NSManaged var list: NSArray!
     @NSManaged var width: CGFloat
     @NSManaged var weight: UInt32
+    @NSManaged var insurance: NSNumber?
     /// A relationship whose class is nobody's business here.
     @NSManaged var section: NSObject?
+
+    /// Of the numbers above, only those that cannot be nil come here.
+    override func setNilValueForKey(_ key: String) { setValue(1, forKey: key) }
 }

@@ -35,6 +35,19 @@ import Testing
         }
     }
 
+    /// An optional was given to `setNilValueForKey(_:)`, too, which left 1 in place of nil.
+    @Test func nilGoesToOptionalsAsItIs() throws {
+        let context = container.newBackgroundContext()
+        context.performAndWait {
+            let parcel = Parcel(context: context)
+            parcel.weight = 5
+            parcel.insurance = 100
+            parcel.setValue(nil, forKey: "weight")
+            parcel.setValuesForKeys(["insurance": NSNull()])
+            #expect(parcel.weight == 1 && parcel.insurance == nil)
+        }
+    }
+
     /// Managed objects are of these types, too: their own accessors must not answer for an attribute.
     @Test func attributesOfGeneralTypesComeBack() throws {
         try roundTrip(

@@ -79,6 +79,23 @@ import Testing
         #expect(try two.stored() == [0, 1, 0])
     }
 
+    /// Setting a reference back counted as a change: the merge moved the object back from where the other context had
+    /// put it, and the next save wrote that.
+    @Test(arguments: StoreKind.allCases) func movedBackHereMovedThere(_ kind: StoreKind) throws {
+        let two = try Two(kind) {
+            $0.employee.department = $0.departments[2]
+            $0.employee.department = $0.departments[0]
+        } there: {
+            $0.department = $1[1]
+        }
+        try two.here.performAndWait {
+            #expect(two.members() == [0, 1, 0] && two.counts() == [0, 1, 0])
+            #expect(two.employee.changedValues().isEmpty)
+            try two.here.save()
+        }
+        #expect(try two.stored() == [0, 1, 0])
+    }
+
     @Test(arguments: StoreKind.allCases) func movedHereDeletedThere(_ kind: StoreKind) throws {
         let two = try Two(kind) {
             $0.employee.department = $0.departments[2]

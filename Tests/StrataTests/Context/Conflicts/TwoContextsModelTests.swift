@@ -209,10 +209,10 @@ private final class TwoContexts {
         guard let (serial, object) = try pick(index), let row = naive.rows[serial],
             naive.contexts[index][serial]?.isInserted == false
         else { return }
-        // What was set to the value that it had is a change still, but it would not be in a comparison with a new row.
-        if keeps, naive.contexts[index][serial].map({ $0.changes.count != $0.edits.count }) == true { return }
         contexts[index].refresh(object, mergeChanges: keeps)
         if keeps {
+            // What was set to the value that it had is no change to keep.
+            if let entry = naive.contexts[index][serial] { naive.contexts[index][serial]?.edits = entry.changes }
             naive.contexts[index][serial]?.base = row
         } else if case let entry? = naive.contexts[index][serial], entry.edits["owner"] == nil {
             naive.contexts[index][serial] = NaiveStore.Entry()
