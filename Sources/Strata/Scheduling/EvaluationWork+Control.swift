@@ -13,6 +13,16 @@ extension EvaluationWork {
         self.init(budget: budget, shouldStop: control.map { control in { control.isStopped } })
     }
 
+    /// Does a part of a request's work on any thread, with a count of its own: what one row costs has no bound.
+    ///
+    /// - Parameter budget: what the request has left when its parts begin.
+    static func part<T>(_ control: RequestControl?, budget: Int?, _ body: () throws -> T) throws -> T {
+        let work = EvaluationWork(control, budget: budget)
+        let made = Result { try work.run(body) }
+        try work.check(control)
+        return try made.get()
+    }
+
     /// - Throws: why the work was stopped, if it was.
     func check(_ control: RequestControl?) throws {
         guard isStopped else { return }

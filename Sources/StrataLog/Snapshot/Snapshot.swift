@@ -191,6 +191,11 @@ public final class Snapshot: Sendable {
         return try list.count(of: target)
     }
 
+    /// Where the rows of a root entity and its subentities lie; nil when it has none.
+    package func objectIndex(root: UInt16) -> ObjectIndex? {
+        layout.position(ofRoot: root).map { indexes[$0] }
+    }
+
     /// Visits the rows of a root entity and its subentities, as runs of neighbouring rows with ascending keys, until
     /// `body` returns false.
     public func forEachRun(root: UInt16, _ body: (RowRun) throws(StoreError) -> Bool) throws(StoreError) {

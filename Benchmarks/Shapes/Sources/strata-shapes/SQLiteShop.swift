@@ -60,22 +60,40 @@ final class SQLiteShop {
         SQLiteFailure(message: "\(String(cString: sqlite3_errmsg(handle))): \(sql)")
     }
 
-    /// How many rows a statement has; of a count, the count itself. Every value is read.
+    /// How many results a statement has; of a count, the count itself. What a program would be given is made: keys of
+    /// objects, or a dictionary of each row.
     func run(_ shape: Shape) throws -> Int {
         var statement: OpaquePointer?
         guard sqlite3_prepare_v2(handle, shape.sql, -1, &statement, nil) == SQLITE_OK, let statement else {
             throw failure(shape.sql)
         }
         defer { sqlite3_finalize(statement) }
-        var count = 0
-        let columns = sqlite3_column_count(statement)
-        while sqlite3_step(statement) == SQLITE_ROW {
-            if case .count = shape.result { return Int(sqlite3_column_int64(statement, 0)) }
-            for column in 0..<columns where sqlite3_column_type(statement, column) == SQLITE_TEXT {
-                if let text = sqlite3_column_text(statement, column) { _ = String(cString: text) }
+        switch shape.result {
+        case .count: return sqlite3_step(statement) == SQLITE_ROW ? Int(sqlite3_column_int64(statement, 0)) : 0
+        case .ids:
+            var keys: [Int64] = []
+            while sqlite3_step(statement) == SQLITE_ROW { keys.append(sqlite3_column_int64(statement, 0)) }
+            return keys.count
+        case .rows, .distinct, .groups, .total:
+            let names = (0..<sqlite3_column_count(statement)).map {
+                String(cString: sqlite3_column_name(statement, $0))
             }
-            count += 1
+            var rows: [[String: Any]] = []
+            while sqlite3_step(statement) == SQLITE_ROW {
+                var row = [String: Any](minimumCapacity: names.count)
+                for (column, name) in names.enumerated() { row[name] = value(statement, Int32(column)) }
+                rows.append(row)
+            }
+            return rows.count
         }
-        return count
+    }
+
+    private func value(_ statement: OpaquePointer, _ column: Int32) -> Any? {
+        switch sqlite3_column_type(statement, column) {
+        case SQLITE_INTEGER: sqlite3_column_int64(statement, column)
+        case SQLITE_FLOAT: sqlite3_column_double(statement, column)
+        case SQLITE_TEXT: sqlite3_column_text(statement, column).map { String(cString: $0) }
+        default: nil
+        }
     }
 }

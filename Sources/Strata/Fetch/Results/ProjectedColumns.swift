@@ -5,7 +5,7 @@ import StrataLog
 /// computing.
 struct ProjectedColumns {
     /// So many rows are computed together, so that the values of a long result are not all held at once.
-    static let rowsMaximum = 4_096
+    static let rowsMaximum = 2_048
 
     private let scan: CompiledScan
     private let evaluator: ColumnEvaluator
@@ -13,7 +13,8 @@ struct ProjectedColumns {
     /// For each expression the values of the rows, in the rows' order; nil where the interpreter has to compute them.
     private var values: [[AnyObject?]?]
 
-    init(_ expressions: [RowExpression], _ shape: EntityShape, _ scope: RowScope) {
+    /// - Parameter tables: of the request, where other rows of it have been computed.
+    init(_ expressions: [RowExpression], _ shape: EntityShape, _ scope: RowScope, _ tables: PathTables?) {
         self.expressions = expressions
         let map = scope.handle.map
         let all = CompiledPredicate(program: .constant(true), rest: nil)
@@ -21,9 +22,12 @@ struct ProjectedColumns {
             scope.handle, scope.snapshot, all, root: map.root(shape), shape,
             entities: EntityNumbers(shape.family, in: map), reading: expressions
         ).over([], all)
-        evaluator = ColumnEvaluator(scope.handle, scope.snapshot, scope.control, scan.tables(scope.control))
+        evaluator = ColumnEvaluator(scope.handle, scope.snapshot, scope.control, tables ?? scan.tables(scope.control))
         values = expressions.map { _ in nil }
     }
+
+    /// What lies behind the relationships that are followed.
+    var tables: PathTables? { evaluator.tables }
 
     /// Computes the values of some rows, in place of those before.
     mutating func compute(_ refs: ArraySlice<ObjectRef>) throws(StoreError) {

@@ -16,6 +16,8 @@ struct RowProjection {
     }
 
     private let scope: RowScope
+    /// Whether rows may be projected on any thread: nothing of the program's own is called.
+    let isForAllThreads: Bool
     private let names: [NSObject]
     private let sources: [Source]
     /// Of each column.
@@ -26,7 +28,8 @@ struct RowProjection {
     private var keys: [NSObject] = []
     private var objects: [AnyObject] = []
 
-    init(_ columns: [DictionaryPlan.Column], _ shape: EntityShape, _ scope: RowScope) {
+    /// - Parameter tables: of the projections of other rows of the request; nil for the first.
+    init(_ columns: [DictionaryPlan.Column], _ shape: EntityShape, _ scope: RowScope, tables: PathTables? = nil) {
         self.scope = scope
         let compiler = ExpressionCompiler(shape: shape)
         names = columns.map { $0.name as NSString }
@@ -45,10 +48,20 @@ struct RowProjection {
             }
             followers.append(PathFollower(steps, scope.handle.map, scope.snapshot))
         }
-        self.columns = computed.isEmpty ? nil : ProjectedColumns(computed, shape, scope)
+        self.columns = computed.isEmpty ? nil : ProjectedColumns(computed, shape, scope, tables)
+        isForAllThreads = sources.allSatisfy { source in
+            switch source {
+            case .stored(_, let kind, _): kind != .transformable
+            case .computed: true
+            case .expression: false
+            }
+        }
         self.sources = sources
         self.followers = followers
     }
+
+    /// What lies behind the relationships that the computed columns follow, for further projections.
+    var tables: PathTables? { columns?.tables }
 
     /// Nil for what is not stored as it is shown.
     ///
@@ -179,13 +192,31 @@ extension FetchExecutor {
         else { return nil }
         let scope = RowScope(store.handle, store.snapshot, control)
         var projection = RowProjection(dictionaries.columns, plan.shape, scope)
-        var pace = TurnPace(turn, every: 64)
+        let pieces = stride(from: 0, to: refs.count, by: ProjectedColumns.rowsMaximum).map { start in
+            refs[start..<min(start + ProjectedColumns.rowsMaximum, refs.count)]
+        }
         var results: [NSDictionary] = []
         results.reserveCapacity(refs.count)
         do {
-            for start in stride(from: 0, to: refs.count, by: ProjectedColumns.rowsMaximum) {
-                let end = min(start + ProjectedColumns.rowsMaximum, refs.count)
-                results += try projection.dictionaries(refs[start..<end], &pace)
+            guard pieces.count > 1, projection.isForAllThreads else {
+                var pace = TurnPace(turn, every: 64)
+                for piece in pieces { results += try projection.dictionaries(piece, &pace) }
+                return results
+            }
+            // Most of the time is Foundation's, which makes the values and the dictionaries.
+            let tables = projection.tables
+            let wave = ScanPool.shared.cores * 2
+            for first in stride(from: 0, to: pieces.count, by: wave) {
+                let count = min(wave, pieces.count - first)
+                try turn?.willLook(at: count * ProjectedColumns.rowsMaximum)
+                let made = ScanPool.shared.map(count, control) { number in
+                    let scope = RowScope(store.handle, store.snapshot, control)
+                    var projection = RowProjection(dictionaries.columns, plan.shape, scope, tables: tables)
+                    // Whoever helps has no turn of his own.
+                    var pace = TurnPace(nil, every: 64)
+                    return try projection.dictionaries(pieces[first + number], &pace)
+                }
+                for part in made { results += try part.get() }
             }
         } catch let error as StoreError {
             throw scope.failure(error)

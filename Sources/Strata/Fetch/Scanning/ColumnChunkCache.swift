@@ -24,7 +24,15 @@ final class ColumnChunkCache: MemoryHolder {
         var uses: [ColumnID: UInt64]
     }
 
+    private struct Cut {
+        var cut: RowGroupCut
+        /// The last scan that asked for it.
+        var use: UInt64
+    }
+
     private struct State {
+        /// Of root entities.
+        var cuts: [UInt16: Cut] = [:]
         var entries: [Key: Entry] = [:]
         var byteCount = 0
         var scans: UInt64 = 0
@@ -58,6 +66,32 @@ final class ColumnChunkCache: MemoryHolder {
             state.scans += 1
             return state.scans
         }
+    }
+
+    /// How the rows of a root entity were cut last.
+    func cut(of root: UInt16) -> RowGroupCut? {
+        state.withLock { state in
+            state.cuts[root]?.use = state.scans
+            return state.cuts[root]?.cut
+        }
+    }
+
+    /// Keeps how the rows of a root entity have been cut, if there is room.
+    func keep(_ cut: RowGroupCut, of root: UInt16) {
+        let allowance = shared.allowance(adding: cut.byteCount) ?? budgetBytes
+        let byteCount = cut.byteCount
+        let change = state.withLock { state in
+            let held = state.byteCount
+            // What is there may stay.
+            let limit = min(budgetBytes, max(allowance, held))
+            if let before = state.cuts.removeValue(forKey: root) { state.byteCount -= before.cut.byteCount }
+            if state.byteCount + byteCount <= limit {
+                state.cuts[root] = Cut(cut: cut, use: state.scans)
+                state.byteCount += byteCount
+            }
+            return state.byteCount - held
+        }
+        shared.record(change)
     }
 
     /// What there is of a row group, whether its rows still lie there or not; its columns count as used.
@@ -113,15 +147,20 @@ final class ColumnChunkCache: MemoryHolder {
     /// Drops columns that were not asked for since the scan before one, all that are as old as the oldest at a time.
     private static func makeRoom(_ needed: Int, before scan: UInt64, within limit: Int, _ state: inout State) {
         while state.byteCount + needed > limit {
-            guard let oldest = state.entries.values.lazy.flatMap({ $0.uses.values }).min(), oldest + 1 < scan else {
-                return
-            }
+            let uses = state.entries.values.lazy.flatMap({ $0.uses.values }).min()
+            let oldest = min(uses ?? .max, state.cuts.values.lazy.map(\.use).min() ?? .max)
+            // Nothing is as old as the last number.
+            guard oldest < .max, oldest + 1 < scan else { return }
             drop(upTo: oldest, &state)
         }
     }
 
-    /// Drops columns that no scan of a later number has asked for.
+    /// Drops what no scan of a later number has asked for.
     private static func drop(upTo scan: UInt64, _ state: inout State) {
+        for (root, cut) in state.cuts where cut.use <= scan {
+            state.byteCount -= cut.cut.byteCount
+            state.cuts[root] = nil
+        }
         for (key, entry) in state.entries {
             let old = entry.uses.filter { $0.value <= scan }.map(\.key)
             if old.isEmpty { continue }

@@ -85,9 +85,26 @@ struct CompiledScan {
         return scan
     }
 
-    /// The rows of all objects, or of the candidates.
-    private func forEachRun(_ body: (RowRun) throws(StoreError) -> Bool) throws(StoreError) {
-        guard let candidates else { return try snapshot.forEachRun(root: root, body) }
+    /// The row groups of all rows, or of the candidates.
+    private func forEachPiece(_ body: (RowGroupCutter.Piece) -> Bool) throws(StoreError) {
+        guard let candidates else {
+            guard let index = snapshot.objectIndex(root: root) else { return }
+            var walk = RowGroupWalk(index, root: root, handle.columnChunks)
+            return try walk.forEach(body)
+        }
+        var cutter = RowGroupCutter()
+        var goesOn = true
+        try Self.forEachRun(candidates, snapshot) { run throws(StoreError) in
+            if cutter.add(run) { goesOn = cutter.takeEnded().allSatisfy(body) }
+            return goesOn
+        }
+        cutter.finish()
+        if goesOn { _ = cutter.takeEnded().allSatisfy(body) }
+    }
+
+    private static func forEachRun(
+        _ candidates: [ObjectRef], _ snapshot: Snapshot, _ body: (RowRun) throws(StoreError) -> Bool
+    ) throws(StoreError) {
         var run: RowRun?
         for ref in candidates {
             let location = try snapshot.locate(ref)
@@ -118,7 +135,6 @@ struct CompiledScan {
         take: (Part) throws -> Bool
     ) throws {
         let tables = tables(turn?.control)
-        var cutter = RowGroupCutter()
         var wave: [[RowRun]] = []
         var waveRows = 0
         let weight = max(1, predicate.program.cost / Self.costOfComparisons)
@@ -136,8 +152,8 @@ struct CompiledScan {
             }
             return goesOn
         }
-        func takeEnded() -> Bool {
-            for piece in cutter.takeEnded() {
+        do {
+            try forEachPiece { piece in
                 wave.append(piece.runs)
                 waveRows += piece.rowCount
                 if let control = turn?.control, control.isStopped {
@@ -145,17 +161,12 @@ struct CompiledScan {
                     goesOn = false
                     return false
                 }
-                if wave.count >= pace.rowGroupsOfWave(at: piece.number, weight: weight), !finishWave() { return false }
+                return wave.count < pace.rowGroupsOfWave(at: piece.number, weight: weight) || finishWave()
             }
-            return true
-        }
-        do {
-            try forEachRun { run throws(StoreError) in !cutter.add(run) || takeEnded() }
         } catch {
             throw RowScope(handle, snapshot, turn?.control).failure(error)
         }
-        cutter.finish()
-        if goesOn, takeEnded(), !wave.isEmpty { _ = finishWave() }
+        if goesOn, !wave.isEmpty { _ = finishWave() }
         if failure != nil, let reason = tables?.failure { throw reason }
         if let failure = failure as? StoreError {
             throw RowScope(handle, snapshot, turn?.control).failure(failure)
@@ -182,39 +193,16 @@ struct CompiledScan {
                 throw evaluator.failure ?? error
             }
         }
-        // What one row costs has no bound: patterns ask on each thread by themselves.
-        let budget = EvaluationWork.current?.stepsLeft
-        func part(_ runs: [RowRun]) throws -> Part {
-            let work = EvaluationWork(control, budget: budget)
-            let made = Result { try work.run { try make(rowGroup(runs)) } }
-            try work.check(control)
-            return try made.get()
-        }
         guard wave.count > 1, ScanPool.shared.cores > 1 else {
+            let budget = EvaluationWork.current?.stepsLeft
             for runs in wave {
-                if try !take(part(runs)) { return false }
+                if try !take(EvaluationWork.part(control, budget: budget) { try make(rowGroup(runs)) }) { return false }
             }
             return true
         }
-        let results = UnsafeMutablePointer<Result<Part, any Error>?>.allocate(capacity: wave.count)
-        results.initialize(repeating: nil, count: wave.count)
-        defer {
-            results.deinitialize(count: wave.count)
-            results.deallocate()
-        }
-        withoutActuallyEscaping(part) { part in
-            // SAFETY: each thread has a row group, an evaluator and a result of its own; the rest is constant
-            // meanwhile.
-            let job = UncheckedBox { (index: Int) in
-                results[index] = Result {
-                    try control?.check()
-                    return try part(wave[index])
-                }
-            }
-            ScanPool.shared.perform(wave.count) { job.value($0) }
-        }
-        for index in 0..<wave.count {
-            if let result = results[index], try !take(result.get()) { return false }
+        // Each thread has a row group and an evaluator of its own; the rest is constant meanwhile.
+        for result in ScanPool.shared.map(wave.count, control, { try make(rowGroup(wave[$0])) }) {
+            if try !take(result.get()) { return false }
         }
         return true
     }

@@ -5,12 +5,12 @@ import StrataLog
 /// Where row groups end does not depend on the number of cores, so that sums of floating-point numbers do not, either.
 struct RowGroupCutter {
     /// What becomes a row group.
-    struct Piece {
+    struct Piece: Sendable {
         let runs: [RowRun]
         /// Rows of the runs.
         let rowCount: Int
         /// Counted from 1.
-        let number: Int
+        fileprivate(set) var number: Int
     }
 
     /// Row groups that have ended and were not taken yet.
@@ -64,6 +64,20 @@ struct RowGroupCutter {
         return ended
     }
 
+    /// A row group of an earlier scan in the place of the next.
+    mutating func repeating(_ piece: Piece) -> Piece {
+        endedCount += 1
+        var piece = piece
+        piece.number = endedCount
+        return piece
+    }
+
+    /// The first key of the row group that is being cut; nil before it has one.
+    var firstKey: UInt64? { runs.first?.firstKey }
+
+    /// Forgets what was added to the row group that is being cut.
+    mutating func startAgain() { (runs, rows) = ([], 0) }
+
     /// Adds a run that passes no multiple of the keys of a row group.
     private mutating func append(_ run: RowRun) {
         if rows >= Self.rowsOfThinRowGroup, let last = runs.last,
@@ -79,6 +93,6 @@ struct RowGroupCutter {
     private mutating func endRowGroup() {
         endedCount += 1
         ended.append(Piece(runs: runs, rowCount: rows, number: endedCount))
-        (runs, rows) = ([], 0)
+        startAgain()
     }
 }

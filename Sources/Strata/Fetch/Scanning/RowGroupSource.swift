@@ -41,6 +41,15 @@ struct RowGroupSource: Sendable {
         isForced = ColumnChunkUse.current == .always
     }
 
+    private static func areFewRows(_ runs: [RowRun]) -> Bool {
+        var count = 0
+        for run in runs {
+            count += run.count
+            if count >= rowsMinimum { return false }
+        }
+        return true
+    }
+
     /// The column chunks of some rows, whatever their entities.
     ///
     /// - Parameter wanted: the entities that are asked for.
@@ -49,7 +58,7 @@ struct RowGroupSource: Sendable {
         _ control: RequestControl?
     ) throws(StoreError) -> Answer {
         guard let first = runs.first else { return .nothing }
-        if !isForced, runs.reduce(0, { $0 + $1.count }) < Self.rowsMinimum { return .blocks }
+        if !isForced, Self.areFewRows(runs) { return .blocks }
         let key = ColumnChunkCache.Key(root: root, number: first.firstKey >> 12)
         let known = cache.rowGroup(key, ids: ids, scan: scan)
         let isCurrent = known?.runs == runs

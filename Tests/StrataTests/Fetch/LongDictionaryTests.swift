@@ -1,0 +1,71 @@
+import CoreData
+import Foundation
+import Strata
+import StrataTestKit
+import Testing
+
+/// Results of more dictionaries than one thread makes together, against those that the interpreter makes row by row.
+@Suite struct LongDictionaryTests {
+    private static func fill(_ context: NSManagedObjectContext) throws {
+        try context.performAndWait {
+            let departments = (0..<40).map { number in
+                let department = Department(context: context)
+                department.title = "Department \(number % 30)"
+                return department
+            }
+            for number in 0..<9_000 {
+                let employee = Employee(context: context)
+                employee.age = Int16(number % 90)
+                // Some lie out of line, some are missing.
+                employee.name = number % 500 == 7 ? String(repeating: "long \(number) ", count: 8_000) : "E\(number)"
+                if number % 11 > 0 { employee.department = departments[number * 7 % 40] }
+            }
+            try context.save()
+        }
+    }
+
+    private static func columns(_ random: inout SeededGenerator) -> [Any] {
+        func computed(_ name: String, _ format: String) -> NSExpressionDescription {
+            let description = NSExpressionDescription()
+            description.name = name
+            description.expression = NSExpression(format: format)
+            return description
+        }
+        let all: [Any] = [
+            "name", "age", "department", "department.title", computed("doubled", "age * 2"),
+            computed("sum", "age + length(name)"), computed("upper", "uppercase(department.title)"),
+            computed("colleagues", "department.employees.@count"),
+            // What the interpreter computes in both.
+            computed("words", "FUNCTION(name, 'componentsSeparatedByString:', ' ')"),
+        ]
+        return (0..<1 + random.below(4)).map { _ in all[random.below(all.count - (random.chance(0.8) ? 1 : 0))] }
+    }
+
+    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 3, count: 1))
+    func dictionariesOfManyThreadsAreThoseOfOne(_ kind: StoreKind, _ seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let store = try TestStore(kind)
+        let context = store.context()
+        try Self.fill(context)
+        try context.performAndWait {
+            for round in 0..<(BuildMode.isDebug ? 6 : 30) {
+                let request = NSFetchRequest<NSDictionary>(entityName: "Employee")
+                request.resultType = .dictionaryResultType
+                request.propertiesToFetch = Self.columns(&random)
+                if random.chance(0.5) { request.predicate = NSPredicate(format: "age > %d", random.below(60)) }
+                if random.chance(0.5) {
+                    let keys = ["name", "age", "department.title"]
+                    request.sortDescriptors = [
+                        NSSortDescriptor(key: keys[random.below(3)], ascending: random.chance(0.5))
+                    ]
+                }
+                if random.chance(0.3) { request.fetchOffset = random.below(3_000) }
+                if random.chance(0.3) { request.fetchLimit = 2_000 + random.below(6_000) }
+                let found = try context.fetch(request)
+                let expected = try CompiledExecution.$isEnabled.withValue(false) { try context.fetch(request) }
+                #expect(found.count > 0)
+                #expect(found == expected, "seed \(seed), round \(round): \(request.propertiesToFetch ?? [])")
+            }
+        }
+    }
+}
