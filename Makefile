@@ -21,7 +21,8 @@ RELEASE_FILTER ?= StrataLogTests\.|StrataTests\.(ColumnChunkTests|CompiledFetch|
 BOTH_FILTER ?= StrataTests\.(RuntimeAssumption|ProgrammerErrorMessage|DynamicInitialization)|StrataRandomTests\.RandomProgram
 # The suites that would notice memory that is used wrongly; docs/unsafe.md names them.
 ADDRESS_FILTER ?= Lifetime|LargeSave|ObjectReleaseTests|Concurrency|MembersTests|EventSets|Faulting|PosixFileSystem|OrderedIndexTests|StrataLogTests.StoreTests
-# For each target of the fuzzer. What it finds in a second keeps the targets working; `make soak` looks for more.
+# For each target of the fuzzer, in debug. What it finds in a second keeps the targets working; `make soak` looks for
+# more, in release.
 FUZZ_SECONDS ?= 1
 # How many writing processes `make test` kills.
 KILLS ?= 40
@@ -159,7 +160,7 @@ test-service: bootstrap ## Serve 64 clients and be killed for SERVICE_SECONDS; n
 	scripts/timed.sh 'release: service' $(SWIFT) run --package-path Tests/KillLoop $(RELEASE) kill-loop service $(SERVICE_SECONDS)
 
 test-fuzz: bootstrap ## Fuzz every decoder, FUZZ_SECONDS each
-	SWIFT=$(SWIFT) scripts/timed.sh 'fuzz: build and targets' Tests/Fuzz/run.sh $(FUZZ_SECONDS)
+	STRATA_FUZZ_BUILD=debug SWIFT=$(SWIFT) scripts/timed.sh 'fuzz: build and targets' Tests/Fuzz/run.sh $(FUZZ_SECONDS)
 
 # Without the search for leaks, which does not know pointers that Swift has tagged: short Data's, for one. That objects are
 # freed is what the suites themselves assert.
