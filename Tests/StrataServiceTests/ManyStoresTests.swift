@@ -136,7 +136,9 @@ import Testing
     @Test func ofSeveralThatCouldTellTheFirstDoes() {
         let claims = StoreClaims()
         let (first, second) = (claims.add(["a"]), claims.add(["a", "b"]))
-        func tellers(_ stores: [String]) -> [Bool] { [first, second].map { claims.isTeller($0, of: stores) } }
+        func tellers(_ paths: [String]) -> [Bool] {
+            [first, second].map { claims.isTeller($0, of: paths.map(EventStore.at)) }
+        }
         #expect(tellers(["a"]) == [true, false] && tellers(["b"]) == [false, true])
         #expect(tellers(["a", "b"]) == [true, false] && tellers([]) == [true, false])
         #expect(tellers(["c"]) == [false, false])
@@ -150,14 +152,15 @@ import Testing
         let fixture = try ServiceFixture()
         let log = try #require(fixture.container.persistentStoreCoordinator.persistentStores.first?.logOnDisk)
         let recorder = StatusRecorder()
-        for path in ["a", "b", "c"] { recorder.follow(path) }
+        for path in ["a", "b", "c"] { recorder.follow(.at(path)) }
         recorder.record(
             .save(
                 SaveEvent(
-                    work: StoreWork(stores: ["a", "b"], duration: .seconds(1)), entity: nil, inserted: 1, updated: 0,
+                    work: StoreWork(stores: [.at("a"), .at("b")], duration: .seconds(1)), entity: nil, inserted: 1,
+                    updated: 0,
                     deleted: 0, sequence: nil, waited: .zero, isToParent: false, retries: 0)))
         let saves = try ["a", "b", "c"].map { path in
-            let status = try #require(recorder.status(of: path, log.statistics, interval: .seconds(1)))
+            let status = try #require(recorder.status(of: .at(path), log.statistics, interval: .seconds(1)))
             return (status.counters.saves, status.slow.count)
         }
         #expect(saves.map(\.0) == [1, 1, 0] && saves.map(\.1) == [1, 1, 0])

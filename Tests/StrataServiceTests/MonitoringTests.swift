@@ -87,9 +87,9 @@ import Testing
 
     /// Events that take another process, a bad disk, an older model or a large store.
     private static func tellWhatNeedsOthers(of path: String, _ entity: String) {
-        let work = StoreWork(stores: [path], duration: .milliseconds(1))
+        let work = StoreWork(stores: [.at(path)], duration: .milliseconds(1))
         let failed = StoreWork(
-            stores: [path], duration: .milliseconds(1), error: NSError(domain: NSCocoaErrorDomain, code: 134_030))
+            stores: [.at(path)], duration: .milliseconds(1), error: NSError(domain: NSCocoaErrorDomain, code: 134_030))
         EventHub.tell(
             .save(
                 SaveEvent(
@@ -97,16 +97,16 @@ import Testing
                     isToParent: false, retries: 0)))
         EventHub.tell(.batch(BatchEvent(work: failed, operation: .insert, entity: entity, objects: 1)))
         EventHub.tell(
-            .conflict(ConflictEvent(store: path, objects: 1, uniqueValues: 0, attempt: 1, isResolved: true)))
+            .conflict(ConflictEvent(store: .at(path), objects: 1, uniqueValues: 0, attempt: 1, isResolved: true)))
         EventHub.tell(.fault(FaultEvent(work: work, entity: entity, rows: 1, isPrefetch: false)))
-        EventHub.tell(.wait(WaitEvent(reason: .scan, stores: [path], duration: .milliseconds(1))))
-        EventHub.tell(.wait(WaitEvent(reason: .commit, stores: [path], duration: .milliseconds(1))))
+        EventHub.tell(.wait(WaitEvent(reason: .scan, stores: [.at(path)], duration: .milliseconds(1))))
+        EventHub.tell(.wait(WaitEvent(reason: .commit, stores: [.at(path)], duration: .milliseconds(1))))
         EventHub.tell(.compaction(CompactionEvent(work: work, segments: 1, freedBytes: 2, writtenBytes: 1)))
         EventHub.tell(.checkpoint(work))
         EventHub.tell(.migration(work))
-        EventHub.tell(.shipping(ShippingEvent(store: path, kind: .gap)))
-        EventHub.tell(.following(FollowEvent(store: path, transactions: 1, lag: .milliseconds(1))))
-        EventHub.tell(.damage(DamageEvent(store: path, error: NSError(domain: NSCocoaErrorDomain, code: 259))))
+        EventHub.tell(.shipping(ShippingEvent(store: .at(path), kind: .gap)))
+        EventHub.tell(.following(FollowEvent(store: .at(path), transactions: 1, lag: .milliseconds(1))))
+        EventHub.tell(.damage(DamageEvent(store: .at(path), error: NSError(domain: NSCocoaErrorDomain, code: 259))))
     }
 
     // MARK: The dashboard

@@ -8,6 +8,7 @@
 #include "StrataClasses.h"
 #include "StrataColumns.h"
 #include "StrataDigest.h"
+#include "StrataEvents.h"
 #include "StrataFile.h"
 #include "StrataHeap.h"
 #include "StrataLock.h"

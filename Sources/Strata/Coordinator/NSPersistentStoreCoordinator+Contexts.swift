@@ -37,6 +37,16 @@ extension NSPersistentStoreCoordinator {
     /// Counts up the generation of stores after an exchange.
     func recordStoresChanged() { storesGeneration.wrappingAdd(1, ordering: .acquiringAndReleasing) }
 
+    /// The stores, as events name them.
+    final var eventStores: [EventStore] {
+        let generation = storesGeneration.load(ordering: .acquiring)
+        let known = state.withLock { $0.eventStores }
+        if let known, known.generation == generation { return known.stores }
+        let stores = persistentStores.compactMap { $0.handle?.eventStores[0] }
+        state.withLock { $0.eventStores = (generation, stores) }
+        return stores
+    }
+
     func handle(_ identity: StoreIdentity) -> StoreHandle? {
         state.withLock { state in
             state.stores.lazy.compactMap(\.handle).first { $0.identity === identity }

@@ -17,6 +17,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         var name: String?
         /// The stores that were removed last, by their UUIDs, and where they are.
         var removed: [(uuid: String, path: String)] = []
+        /// What the stores are for events, as of a generation of theirs.
+        var eventStores: (generation: Int, stores: [EventStore])?
         /// How often the stores have begun to be closed, and how many calls of ``close()`` run.
         var closings = (begun: 0, running: 0)
     }

@@ -38,7 +38,7 @@ struct DebugLines {
         case .opening(let work): end(work, "opening", "of \(work.store ?? "")")
         case .following(let follow):
             ["annotation: followed \(follow.transactions) transactions, \(seconds(follow.lag)) after the last one"]
-        case .damage(let damage): ["error: damage of \(damage.store): \(damage.error)"]
+        case .damage(let damage): ["error: damage of \(damage.store.path): \(damage.error)"]
         case .shipping(let shipping):
             switch shipping.kind {
             case .request(let operation, let result): ["annotation: shipping: \(operation), \(result)"]

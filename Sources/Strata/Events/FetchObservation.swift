@@ -19,8 +19,9 @@ final class FetchObservation: FetchEvent {
     /// Asked only by those who want it in words. A fetch in the background has a request that is its own.
     private let request: any AnyFetchRequest
     private let began = ContinuousClock.now
+    private let parts = EventGathering()
     private var outcome: FetchOutcome?
-    private lazy var knownStores = context.coordinator?.storePaths ?? []
+    private lazy var knownStores = context.coordinator?.eventStores ?? []
 
     init<T>(_ context: NSManagedObjectContext, _ request: NSFetchRequest<T>, isCount: Bool = false) {
         self.context = context
@@ -37,7 +38,7 @@ final class FetchObservation: FetchEvent {
     ///   - outcome: the results, for whoever wants to show some.
     func run<T>(_ body: () throws -> T, count: (T) -> Int, outcome: (T) -> FetchOutcome) throws -> T {
         do {
-            let value = try body()
+            let value = try parts.gather(body)
             end(count(value), nil, showing: outcome(value))
             return value
         } catch {
@@ -54,10 +55,10 @@ final class FetchObservation: FetchEvent {
         self.error = error
         self.results = results
         if EventHub.wants(.results) { self.outcome = outcome() }
-        EventHub.tell(.fetch(self))
+        EventHub.tell(.fetch(self), with: parts)
     }
 
-    var stores: [String] { knownStores }
+    var stores: [EventStore] { knownStores }
     var path: String? { foundBy?.rawValue }
     var index: String? { report.index }
     var reusesPlan: Bool { plan?.isReused ?? false }
@@ -102,9 +103,4 @@ struct FetchOutcome {
         default: "\(result)"
         }
     }
-}
-
-extension NSPersistentStoreCoordinator {
-    /// The paths of the stores, as events have them.
-    final var storePaths: [String] { persistentStores.compactMap { $0.handle?.path } }
 }

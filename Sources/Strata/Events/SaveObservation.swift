@@ -9,23 +9,35 @@ final class SaveObservation {
 
     /// Records what the save writes, as long as its endings are there.
     func record(_ pipeline: SavePipeline) {
-        var lists = pipeline.stores.map(\.changes)
-        if let parent = pipeline.parent { lists = [parent.changes] }
-        if event != nil || lists.isEmpty { return }
+        if event != nil || (pipeline.stores.isEmpty && pipeline.parent == nil) { return }
         var tally = Tally()
-        for changes in lists {
-            tally.inserted += tally.add(changes.inserted)
-            tally.updated += tally.add(changes.updated)
-            tally.deleted += tally.add(changes.deleted)
+        var made = SaveEvent(
+            work: StoreWork(stores: [], duration: .zero), entity: nil, inserted: 0, updated: 0, deleted: 0,
+            sequence: nil, waited: .zero, isToParent: pipeline.parent != nil, retries: 0)
+        if let parent = pipeline.parent {
+            tally.add(parent.changes)
+        } else {
+            for ending in pipeline.stores { tally.add(ending.changes) }
         }
-        let receipts = pipeline.stores.compactMap(\.receipt)
-        let paths = Set(pipeline.stores.map(\.handle.path))
-        event = SaveEvent(
-            work: StoreWork(stores: paths.sorted(), duration: .zero), entity: tally.entity,
-            inserted: tally.inserted, updated: tally.updated, deleted: tally.deleted,
-            sequence: receipts.count == 1 ? receipts[0].sequence : nil,
-            waited: receipts.reduce(.zero) { $0 + $1.waited }, isToParent: pipeline.parent != nil,
-            retries: pipeline.stores.reduce(0) { $0 + $1.attempts })
+        var receipts = 0
+        for ending in pipeline.stores {
+            made.retries += ending.attempts
+            guard let receipt = ending.receipt else { continue }
+            receipts += 1
+            made.waited += receipt.waited
+            made.sequence = receipt.sequence
+        }
+        if receipts > 1 { made.sequence = nil }
+        made.work.stores = Self.stores(pipeline.stores)
+        made.entity = tally.entity
+        (made.inserted, made.updated, made.deleted) = (tally.inserted, tally.updated, tally.deleted)
+        event = made
+    }
+
+    /// Each store once, in the order of their paths; mostly there is one.
+    private static func stores(_ endings: [StoreEnding]) -> [EventStore] {
+        if endings.count == 1 { return endings[0].handle.eventStores }
+        return Set(endings.map { $0.handle.eventStores[0] }).sorted { $0.path < $1.path }
     }
 
     /// Tells of the save, unless there was nothing to write.
@@ -37,7 +49,7 @@ final class SaveObservation {
             ?? SaveEvent(
                 work: StoreWork(stores: [], duration: duration), entity: nil, inserted: 0, updated: 0, deleted: 0,
                 sequence: nil, waited: .zero, isToParent: false, retries: 0)
-        if told.work.stores.isEmpty { told.work.stores = pipeline.context.coordinator?.storePaths ?? [] }
+        if told.work.stores.isEmpty { told.work.stores = pipeline.context.coordinator?.eventStores ?? [] }
         (told.work.duration, told.work.error) = (duration, error)
         EventHub.tell(.save(told))
     }
@@ -52,7 +64,13 @@ final class SaveObservation {
 
         var entity: String? { isMixed ? nil : shape?.name }
 
-        mutating func add(_ objects: ContiguousArray<NSManagedObject>) -> Int {
+        mutating func add(_ changes: ObjectChanges) {
+            inserted += add(changes.inserted)
+            updated += add(changes.updated)
+            deleted += add(changes.deleted)
+        }
+
+        private mutating func add(_ objects: ContiguousArray<NSManagedObject>) -> Int {
             objects.forEachUnretained { object in
                 if isMixed { return }
                 if shape == nil { shape = object.shape }

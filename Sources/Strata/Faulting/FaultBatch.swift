@@ -172,7 +172,7 @@ final class FaultBatch {
 
     private func lookUp(from first: Int, _ handle: StoreHandle, _ publication: UInt64) throws(StoreError) {
         let entity = refs[first].entity
-        try EventHub.telling(.fault, of: [handle.path]) { work in
+        try EventHub.telling(.fault, of: handle.eventStores) { work in
             .fault(
                 FaultEvent(
                     work: work, entity: handle.map.shape(entity)?.name, rows: window.count, isPrefetch: false))

@@ -85,9 +85,8 @@ struct Prefetch {
                 Fault(storeIndex: object.storeIndex, ref: object.ref, object: Unmanaged.passUnretained(object)))
         }
         if faults.isEmpty { return }
-        try EventHub.telling(.fault, of: context.coordinator?.storePaths ?? []) { work in
-            let entity = objects.first?.entity.name
-            return .fault(FaultEvent(work: work, entity: entity, rows: faults.count, isPrefetch: true))
+        try EventHub.telling(.fault, of: context.coordinator?.eventStores ?? []) { work in
+            .fault(FaultEvent(work: work, entity: objects.first?.shape.name, rows: faults.count, isPrefetch: true))
         } _: {
             try realize(&faults, of: objects)
         }

@@ -81,7 +81,7 @@ final class ScanGate: @unchecked Sendable {
 
     private func wait(_ waiter: Waiter, _ control: RequestControl?) throws {
         try EventHub.telling(
-            .wait, of: coordinator?.storePaths ?? [],
+            .wait, of: coordinator?.eventStores ?? [],
             as: { .wait(WaitEvent(reason: .scan, stores: $0.stores, duration: $0.duration)) }
         ) {
             try ContextPool.waiting { try waitAside(waiter, control) }

@@ -24,7 +24,7 @@ extension StoreHandle {
     func recordDamage(_ error: StoreError, object: ObjectRef? = nil, value: ExternalValue? = nil) {
         guard Self.isReadFailure(error) else { return }
         let isNew = log.damage.record(error, object: object, value: value)
-        if isNew, EventHub.wants(.damage) { EventHub.tell(.damage(DamageEvent(store: path, error: error))) }
+        if isNew, EventHub.wants(.damage) { EventHub.tell(.damage(DamageEvent(store: .at(path), error: error))) }
         guard isNew || stopsOnDamage else { return }
         let what = error.code == .expired ? "is read as of a time that has expired in part" : "has a damaged place"
         let text = "Strata: error: the store at \(path) \(what): \(error.description)"

@@ -13,6 +13,8 @@ final class StoreHandle: Sendable {
     let shapes: ModelShapes
     let identity: StoreIdentity
     let path: String
+    /// The store itself, as events name it.
+    let eventStores: [EventStore]
     /// Where the rows come from and go to when that is a class of the user's; nil for a log store.
     let custom: CustomStore?
     private let refusesWrites: Atomic<Bool>
@@ -76,6 +78,7 @@ final class StoreHandle: Sendable {
         self.map = map
         self.shapes = shapes
         self.path = path
+        eventStores = [.at(path)]
         custom = nil
         refusesWrites = Atomic(isReadOnly)
         constraints = StoreConstraint.all(shapes, map)
@@ -108,6 +111,7 @@ final class StoreHandle: Sendable {
         self.map = map
         self.shapes = shapes
         self.path = path
+        eventStores = [.at(path)]
         self.custom = custom
         self.identity = identity
         // As in Core Data, only stores of rows know what is unique.

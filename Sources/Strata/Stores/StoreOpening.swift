@@ -173,7 +173,7 @@ struct StoreOpening {
             let plan = try migrationPlan(stored, log)
             var isLight = false
             defer { SharedLogs.endReservation(log, plan.reservation) }
-            let migrated = try EventHub.telling(.migration, of: [path.string]) { work in
+            let migrated = try EventHub.telling(.migration, of: [.at(path.string)]) { work in
                 isLight || work.error != nil ? .migration(work) : nil
             } _: {
                 let migrated = try migrateLightly(log, plan)
@@ -182,7 +182,7 @@ struct StoreOpening {
             }
             if let migrated { return handle(log, migrated) }
             // Closes the log when the new store is complete.
-            try EventHub.telling(.migration, of: [path.string], as: { .migration($0) }) {
+            try EventHub.telling(.migration, of: [.at(path.string)], as: { .migration($0) }) {
                 try migrateByCopying(log, plan)
             }
         } catch {

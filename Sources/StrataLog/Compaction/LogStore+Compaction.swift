@@ -56,7 +56,7 @@ extension LogStore {
         target: Double, _ report: (CompactionProgress) -> Bool
     ) throws(StoreError) -> CompactionReport {
         var result = CompactionReport()
-        return try EventHub.telling(.compaction, of: [files.directory.string]) { work in
+        return try EventHub.telling(.compaction, of: eventStores) { work in
             if work.error == nil, result.segments == 0 { return nil }
             return .compaction(
                 CompactionEvent(

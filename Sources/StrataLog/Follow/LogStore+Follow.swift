@@ -96,7 +96,7 @@ extension LogStore {
         EventHub.tell(
             .following(
                 FollowEvent(
-                    store: files.directory.string, transactions: Int(clamping: snapshot.sequence - shown.sequence),
+                    store: eventStores[0], transactions: Int(clamping: snapshot.sequence - shown.sequence),
                     lag: .nanoseconds(lag))))
     }
 

@@ -58,7 +58,7 @@ extension LogStore {
         }
         if !isCurrent {
             let number = state.withLock { $0.checkpoint } + 1
-            try EventHub.telling(.checkpoint, of: [files.directory.string], as: { .checkpoint($0) }) {
+            try EventHub.telling(.checkpoint, of: eventStores, as: { .checkpoint($0) }) {
                 () throws(StoreError) in
                 try Checkpoint.write(number: number, snapshot: sealed, storeState: storeState)
             }

@@ -43,7 +43,8 @@ extension LogStore {
         }
         var opener = StoreOpener(
             files: StoreFiles(fileSystem: fileSystem, directory: path), options: options)
-        let opened = try EventHub.telling(.opening, of: [path.string], as: { .opening($0) }) { () throws(StoreError) in
+        let opened = try EventHub.telling(.opening, of: [.at(path.string)], as: { .opening($0) }) {
+            () throws(StoreError) in
             try opener.open(schema: schema)
         }
         let store = LogStore(opened, options: options)

@@ -30,6 +30,8 @@ public final class LogStore: Sendable {
     let published: AdaptiveMutex<Snapshot>
     let state: AdaptiveMutex<SharedState>
     private let queue: CommitQueue
+    /// The store itself, as events name it.
+    let eventStores: [EventStore]
     let lock: (any File)?
     /// Held while a checkpoint is being written.
     let checkpointing = Mutex<Void>(())
@@ -117,7 +119,8 @@ public final class LogStore: Sendable {
 
     init(_ opened: OpenedStore, options: LogOptions) {
         files = opened.files
-        queue = CommitQueue(path: opened.files.directory.string)
+        eventStores = [.at(opened.files.directory.string)]
+        queue = CommitQueue(eventStores)
         source = opened.source
         self.options = options
         lock = opened.lock

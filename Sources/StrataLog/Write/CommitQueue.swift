@@ -34,10 +34,10 @@ final class CommitQueue: Sendable {
     }
 
     private let state = AdaptiveMutex(State())
-    /// Of the store.
-    private let path: String
+    /// What its events are about.
+    private let eventStores: [EventStore]
 
-    init(path: String) { self.path = path }
+    init(_ eventStores: [EventStore]) { self.eventStores = eventStores }
 
     /// How long a follower waits that has to look by itself whether its commit is still wanted.
     private static let pollMilliseconds = 5
@@ -81,7 +81,7 @@ final class CommitQueue: Sendable {
         wait(request, ticket)
         request.waited = .now - began
         if EventHub.wants(.wait) {
-            EventHub.tell(.wait(WaitEvent(reason: .commit, stores: [path], duration: request.waited)))
+            EventHub.tell(.wait(WaitEvent(reason: .commit, stores: eventStores, duration: request.waited)))
         }
     }
 

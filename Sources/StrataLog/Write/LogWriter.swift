@@ -38,6 +38,8 @@ final class LogWriter: @unchecked Sendable {
     }
 
     let files: StoreFiles
+    /// What its events are about.
+    private let eventStores: [EventStore]
     let source: BlockSource
     let options: LogOptions
     @exclusivity(unchecked) private(set) var end: End
@@ -84,6 +86,7 @@ final class LogWriter: @unchecked Sendable {
         storeState: StoreState
     ) {
         self.files = files
+        eventStores = [.at(files.directory.string)]
         self.source = source
         self.options = options
         self.segment = segment
@@ -260,7 +263,7 @@ final class LogWriter: @unchecked Sendable {
         guard EventHub.wants(.flush) else { return try flushNow() }
         let (records, bytes, began) = (unsynced.count, unsyncedByteCount, ContinuousClock.now)
         let result = Result { () throws(StoreError) in try flushNow() }
-        var work = StoreWork(stores: [files.directory.string], duration: .now - began)
+        var work = StoreWork(stores: eventStores, duration: .now - began)
         if case .failure(let error) = result { work.error = error }
         EventHub.tell(.flush(FlushEvent(work: work, records: records, bytes: bytes)))
         return try result.get()

@@ -1,5 +1,6 @@
 import CoreMetrics
 import StrataSupport
+import Synchronization
 
 /// A series that can be written.
 protocol TextMetric: AnyObject, Sendable {
@@ -7,25 +8,29 @@ protocol TextMetric: AnyObject, Sendable {
 }
 
 final class TextCounter: TextMetric, CounterHandler, FloatingPointCounterHandler {
-    /// Whole steps apart: a sum of both in one number would lose small ones.
-    private let value = AdaptiveMutex((whole: Int64(0), broken: 0.0))
+    // Whole steps apart: a sum of both in one number would lose small ones.
+    private let whole = Atomic<Int64>(0)
+    private let broken = AdaptiveMutex(0.0)
 
     func increment(by amount: Int64) {
         // A counter never falls.
         guard amount > 0 else { return }
-        value.withLock { $0.whole &+= amount }
+        whole.wrappingAdd(amount, ordering: .relaxed)
     }
 
     func increment(by amount: Double) {
         guard amount > 0, amount.isFinite else { return }
-        value.withLock { $0.broken += amount }
+        broken.withLock { $0 += amount }
     }
 
-    func reset() { value.withLock { $0 = (0, 0) } }
+    func reset() {
+        whole.store(0, ordering: .relaxed)
+        broken.withLock { $0 = 0 }
+    }
 
     func write(as name: String, _ labels: MetricLabels, to text: inout String) {
-        let value = value.withLock { $0 }
-        let number = value.broken == 0 ? String(value.whole) : MetricName.number(Double(value.whole) + value.broken)
+        let (whole, broken) = (whole.load(ordering: .relaxed), broken.withLock { $0 })
+        let number = broken == 0 ? String(whole) : MetricName.number(Double(whole) + broken)
         text += "\(name)\(labels.braced()) \(number)\n"
     }
 }

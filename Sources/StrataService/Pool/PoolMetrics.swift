@@ -1,5 +1,6 @@
 import CoreMetrics
 import Metrics
+import StrataSupport
 
 /// A pool's metrics, under the names of OpenTelemetry's conventions for pools of connections.
 struct PoolMetrics: Sendable {
@@ -43,7 +44,7 @@ struct PoolMetrics: Sendable {
     }
 
     func waited(_ access: StrataContextPool.Access, _ duration: Duration) {
-        side(access).wait.record(duration: duration)
+        side(access).wait.recordNanoseconds(duration.wholeNanoseconds)
     }
 
     func timedOut(_ access: StrataContextPool.Access) { side(access).timeouts.increment() }

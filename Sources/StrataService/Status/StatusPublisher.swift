@@ -33,10 +33,14 @@ final class StatusPublisher: Sendable {
         self.logger = logger
         let recorder = StatusRecorder()
         let paths = Self.stores(of: coordinator).map(\.path)
-        for path in paths { recorder.follow(path) }
+        for path in paths { recorder.follow(.at(path)) }
         self.recorder = recorder
         claim = StoreClaims.status.add(Set(paths))
-        number = EventHub.add(EventListener(kinds: StatusRecorder.kinds, happened: { recorder.record($0) }))
+        number = EventHub.add(
+            EventListener(kinds: StatusRecorder.kinds, guardsCalls: true) { event, parts in
+                for part in parts { recorder.record(.fault(part)) }
+                recorder.record(event)
+            })
     }
 
     /// Those that the container writes and others can see.
@@ -81,10 +85,10 @@ final class StatusPublisher: Sendable {
         let stores = Self.stores(of: coordinator)
         let paths = Set(stores.map(\.path))
         StoreClaims.status.set(paths, of: claim)
-        for (path, url, log, store) in stores where StoreClaims.status.isTeller(claim, of: [path]) {
+        for (path, url, log, store) in stores where StoreClaims.status.isTeller(claim, of: [.at(path)]) {
             // It may have been added since.
-            recorder.follow(path)
-            guard var status = recorder.status(of: path, log.statistics, interval: interval) else { continue }
+            recorder.follow(.at(path))
+            guard var status = recorder.status(of: .at(path), log.statistics, interval: interval) else { continue }
             let last = state.withLock { $0.written[path] }
             if let last, status.tellsTheSame(as: last), status.time >= last.time,
                 status.time - last.time < StoreStatus.idleSeconds

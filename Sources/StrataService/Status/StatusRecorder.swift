@@ -20,25 +20,31 @@ final class StatusRecorder: Sendable {
     }
 
     private let began = Date().timeIntervalSince1970
-    /// By the paths of stores.
-    private let stores = AdaptiveMutex<[String: Counted]>([:])
+    private final class Followed: Sendable {
+        let stores: LookupTable<EventStore, Counted>
 
-    /// Counts for the store at a path, too.
-    func follow(_ path: String) {
-        stores.withLock { stores in
-            if stores[path] == nil {
-                stores[path] = Counted(Work(slow: SlowRequests(now: Date().timeIntervalSince1970)))
-            }
+        init(_ stores: LookupTable<EventStore, Counted>) { self.stores = stores }
+    }
+
+    private let followed = Published(Followed(LookupTable()))
+    /// Held while a store is added.
+    private let adding = AdaptiveMutex<Void>(())
+
+    /// Counts for a store, too.
+    func follow(_ store: EventStore) {
+        adding.withLock { [followed] _ in
+            var stores = followed.value.stores
+            if stores[store] != nil { return }
+            stores.add(Counted(Work(slow: SlowRequests(now: Date().timeIntervalSince1970))), for: store)
+            followed.publish(Followed(stores))
         }
     }
 
-    /// - Returns: nil for a store that it is not about.
-    private func counted(_ path: String) -> Counted? { stores.withLock { $0[path] } }
-
     func record(_ event: StrataEvent) {
         // What several stores take part in counts for each.
-        for path in event.stores {
-            if let store = counted(path) { record(event, store) }
+        let followed = followed.value
+        for store in event.stores {
+            if let counted = followed.stores[store] { record(event, counted) }
         }
     }
 
@@ -91,10 +97,10 @@ final class StatusRecorder: Sendable {
         }
     }
 
-    /// How the store at a path is used at this moment; nil for one that it is not about.
-    func status(of path: String, _ log: StoreStatistics, interval: Duration) -> StoreStatus? {
+    /// How a store is used at this moment; nil for one that it is not about.
+    func status(of store: EventStore, _ log: StoreStatistics, interval: Duration) -> StoreStatus? {
         let now = Date().timeIntervalSince1970
-        guard let store = counted(path) else { return nil }
+        guard let store = followed.value.stores[store] else { return nil }
         let (counted, slow, since) = store.work.withLock { work in
             let slow = work.slow.slowest(now: now)
             return (work.counters, slow, work.slow.since)

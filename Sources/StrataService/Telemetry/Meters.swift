@@ -4,7 +4,53 @@ import Strata
 import StrataSupport
 
 /// The metrics, each made when it is first needed and kept: making one asks the program's factory.
+///
+/// What requests need is found with one look that takes no lock.
 final class Meters: Sendable {
+    /// What is counted together: an operation, or something that is none.
+    enum Kind {
+        case operation(Operation.Kind)
+        case flush
+        case wait(WaitEvent.Reason)
+        case conflict, retry
+
+        /// Another one for each, below ``count``.
+        fileprivate var number: Int {
+            switch self {
+            case .operation(let kind): 5 + Int(kind.rawValue)
+            case .flush: 0
+            case .wait(.scan): 1
+            case .wait(.commit): 2
+            case .conflict: 3
+            case .retry: 4
+            }
+        }
+
+        fileprivate static let count = 5 + Operation.Kind.allCases.count
+    }
+
+    /// What counts the events of one kind, and of one entity. Nil is what they are not counted by.
+    final class Handles: Sendable {
+        let timer: Metrics.Timer?
+        let counter: Counter?
+        let recorder: Recorder?
+
+        init(_ timer: Metrics.Timer? = nil, _ counter: Counter? = nil, _ recorder: Recorder? = nil) {
+            self.timer = timer
+            self.counter = counter
+            self.recorder = recorder
+        }
+    }
+
+    /// By kind, then by entity.
+    private typealias HandlesTable = [LookupTable<String?, Handles>]
+
+    private final class Known: Sendable {
+        let handles: HandlesTable
+
+        init(_ handles: HandlesTable) { self.handles = handles }
+    }
+
     private struct Key: Hashable {
         var label: String
         var operation: String?
@@ -13,24 +59,7 @@ final class Meters: Sendable {
         var variant: String?
     }
 
-    /// What counts the requests of one kind on one entity, and is found with one look.
-    private final class Requests: Sendable {
-        let duration: Metrics.Timer
-        let scanned: Counter
-        /// Nil for counts.
-        let returned: Recorder?
-
-        init(duration: Metrics.Timer, scanned: Counter, returned: Recorder?) {
-            self.duration = duration
-            self.scanned = scanned
-            self.returned = returned
-        }
-    }
-
     private struct Made {
-        /// By entity.
-        var fetches: [String: Requests] = [:]
-        var counts: [String: Requests] = [:]
         var counters: [Key: Counter] = [:]
         var timers: [Key: Metrics.Timer] = [:]
         var recorders: [Key: Recorder] = [:]
@@ -38,47 +67,63 @@ final class Meters: Sendable {
 
     private let factory: any MetricsFactory
     private let made = AdaptiveMutex(Made())
+    private let known = Published(Known(HandlesTable(repeating: LookupTable(), count: Kind.count)))
+    /// Held while handles are added to those that are known.
+    private let adding = AdaptiveMutex<Void>(())
 
     init(_ factory: any MetricsFactory) { self.factory = factory }
 
-    /// Counts a fetch, or a count.
-    func record(_ fetch: any FetchEvent) {
-        if fetch.error != nil {
-            counter("strata.rows.scanned", collection: fetch.entity).increment(by: Int64(fetch.rowsScanned))
-            duration(of: Operation(fetch))
-            return
-        }
-        let known = made.withLock { made in
-            fetch.isCount ? made.counts[fetch.entity] : made.fetches[fetch.entity]
-        }
-        let requests = known ?? makeRequests(fetch)
-        requests.scanned.increment(by: Int64(fetch.rowsScanned))
-        requests.returned?.record(Int64(fetch.results))
-        requests.duration.recordNanoseconds(fetch.duration.wholeNanoseconds)
+    // MARK: Requests
+
+    func handles(_ kind: Kind, _ entity: String? = nil) -> Handles {
+        known.value.handles[kind.number][entity] ?? addHandles(kind, entity)
     }
 
-    private func makeRequests(_ fetch: any FetchEvent) -> Requests {
-        let requests = Requests(
-            duration: timer(of: Operation(fetch)),
-            scanned: counter("strata.rows.scanned", collection: fetch.entity),
-            returned: fetch.isCount ? nil : recorder("db.client.response.returned_rows", collection: fetch.entity))
-        made.withLock { made in
-            if fetch.isCount { made.counts[fetch.entity] = requests } else { made.fetches[fetch.entity] = requests }
+    /// There are as many as kinds and entities: each is added once.
+    private func addHandles(_ kind: Kind, _ entity: String?) -> Handles {
+        let made = makeHandles(kind, entity)
+        return adding.withLock { [known] _ in
+            var handles = known.value.handles
+            if let known = handles[kind.number][entity] { return known }
+            handles[kind.number].add(made, for: entity)
+            known.publish(Known(handles))
+            return made
         }
-        return requests
     }
 
-    func duration(of operation: Operation) { timer(of: operation).record(duration: operation.work.duration) }
+    private func makeHandles(_ kind: Kind, _ entity: String?) -> Handles {
+        switch kind {
+        case .operation(.fetch):
+            Handles(
+                timer(.fetch, entity), counter("strata.rows.scanned", collection: entity),
+                recorder("db.client.response.returned_rows", collection: entity))
+        case .operation(.count): Handles(timer(.count, entity), counter("strata.rows.scanned", collection: entity))
+        case .operation(.fault): Handles(timer(.fault, entity), counter("strata.faults"))
+        case .operation(let operation): Handles(timer(operation, entity))
+        case .flush: Handles(timer("strata.commit.flush.duration"), nil, recorder("strata.commit.batch.size"))
+        case .wait(let reason): Handles(timer("strata.\(reason.rawValue).wait"))
+        case .conflict: Handles(nil, counter("strata.conflicts"))
+        case .retry: Handles(nil, counter("strata.retries"))
+        }
+    }
 
-    private func timer(of operation: Operation) -> Metrics.Timer {
+    /// Counts how long an operation took that has failed.
+    func recordFailure(_ kind: Operation.Kind, _ collection: String?, _ work: StoreWork) {
+        let errorType = work.error.map { EventErrorText.type(of: $0) }
+        timer(kind, collection, errorType).recordNanoseconds(work.duration.wholeNanoseconds)
+    }
+
+    // MARK: One by one
+
+    private func timer(_ kind: Operation.Kind, _ collection: String?, _ errorType: String? = nil) -> Metrics.Timer {
         let key = Key(
-            label: "db.client.operation.duration", operation: operation.name, collection: operation.collection,
-            variant: operation.errorType)
+            label: "db.client.operation.duration", operation: kind.name, collection: collection,
+            variant: errorType)
         return made.withLock { [factory] made in
             if let timer = made.timers[key] { return timer }
-            var dimensions = [(Names.system, Names.strata), (Names.operation, operation.name)]
-            if let name = operation.collection { dimensions.append((Names.collection, name)) }
-            if let type = operation.errorType { dimensions.append((Names.errorType, type)) }
+            var dimensions = [(Names.system, Names.strata), (Names.operation, kind.name)]
+            if let collection { dimensions.append((Names.collection, collection)) }
+            if let errorType { dimensions.append((Names.errorType, errorType)) }
             let timer = Metrics.Timer(label: key.label, dimensions: dimensions, factory: factory)
             made.timers[key] = timer
             return timer

@@ -53,7 +53,8 @@ public final class StrataTelemetry: Sendable {
         Self.scope.withLock { scope in
             scope.users += 1
             guard scope.users == 1 else { return }
-            scope.number = EventHub.add(EventListener(kinds: .taskLocals, happened: { _ in }) { TaskScope.capture() })
+            scope.number = EventHub.add(
+                EventListener(kinds: .taskLocals, happened: { _ in }) { TaskScope.capture(isBare: $0) })
         }
     }
 
@@ -68,7 +69,10 @@ public final class StrataTelemetry: Sendable {
     static func start(_ options: Options, paths: Set<String>?) -> StrataTelemetry {
         let claim = paths.map { StoreClaims.telemetry.add($0) }
         let recorder = TelemetryRecorder(options, claim: claim)
-        let number = EventHub.add(EventListener(kinds: TelemetryRecorder.kinds, happened: { recorder.record($0) }))
+        let number = EventHub.add(
+            EventListener(kinds: TelemetryRecorder.kinds, guardsCalls: recorder.guardsCalls) { event, parts in
+                recorder.record(event, parts)
+            })
         return StrataTelemetry(number, claim: claim)
     }
 

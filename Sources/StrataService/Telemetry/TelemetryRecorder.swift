@@ -16,51 +16,71 @@ final class TelemetryRecorder: Sendable {
     private let slowFetches = RateLimit()
     /// Among those that tell of some stores; nil for one that tells of all of the process.
     private let claim: Int?
+    /// Whether others' code is called by way of ``EventHub/callingOut(_:)`` only.
+    let guardsCalls: Bool
 
     init(_ options: StrataTelemetry.Options, claim: Int? = nil) {
         self.options = options
         self.claim = claim
-        meters = Meters(options.metrics ?? MetricsSystem.factory)
+        let factory = options.metrics ?? MetricsSystem.factory
+        meters = Meters(factory)
+        // Its metrics are our own, which use no store.
+        guardsCalls = type(of: factory) == StrataMetricsText.self
     }
 
     private var logger: Logger { options.logger ?? Logger.current }
 
     private func isLogged(_ level: Logger.Level) -> Bool { logger.logLevel <= level }
 
-    /// Nil where nobody traces. That is known from the instrument's type; to find a tracer among instruments takes
-    /// casts, which cost more than all the rest.
+    /// Nil where nobody traces. To find a tracer among instruments takes casts, which cost more than all the rest.
     private var tracer: (any Tracer)? {
         if let tracer = options.tracer { return tracer }
-        if type(of: InstrumentationSystem.instrument) == NoOpInstrument.self { return nil }
+        guard isTracing else { return nil }
         let tracer = InstrumentationSystem.tracer
         return tracer is NoOpTracer ? nil : tracer
     }
 
-    func record(_ event: StrataEvent) {
-        if let claim, !StoreClaims.telemetry.isTeller(claim, of: event.stores) { return }
+    /// Whether there may be a tracer, which is known from the instrument's type.
+    private var isTracing: Bool {
+        options.tracer != nil || type(of: InstrumentationSystem.instrument) != NoOpInstrument.self
+    }
+
+    /// - Parameter parts: what was part of it.
+    func record(_ event: StrataEvent, _ parts: [FaultEvent]) {
+        // Asked once for all of them, if one wants to know.
+        var isTraced: Bool?
+        for part in parts where isTeller(of: part.work.stores) { record(part, &isTraced) }
+        record(event, &isTraced)
+    }
+
+    private func isTeller(of stores: @autoclosure () -> [EventStore]) -> Bool {
+        guard let claim else { return true }
+        return StoreClaims.telemetry.isTeller(claim, of: stores())
+    }
+
+    private func record(_ event: StrataEvent, _ isTraced: inout Bool?) {
+        guard isTeller(of: event.stores) else { return }
         switch event {
-        case .fetch(let fetch): record(fetch)
-        case .save(let save): record(save)
+        case .fetch(let fetch): record(fetch, &isTraced)
+        case .save(let save): record(save, &isTraced)
         case .batch(let batch):
-            let operation = Operation("batch_\(batch.operation.rawValue)", batch.entity, of: batch.work)
-            finish(operation) { $0[Names.batchSize] = batch.objects }
-        case .conflict(let conflict):
-            meters.counter("strata.conflicts").increment()
-            if conflict.isResolved { meters.counter("strata.retries").increment() }
-        case .flush(let flush):
-            meters.timer("strata.commit.flush.duration").record(duration: flush.work.duration)
-            meters.recorder("strata.commit.batch.size").record(flush.records)
-        case .fault(let fault):
-            // What a request prefetches is looked up in batches, too, which come by themselves.
-            if !fault.isPrefetch { meters.counter("strata.faults").increment(by: Int64(fault.rows)) }
-            finish(Operation(fault.isPrefetch ? "prefetch" : "fault", fault.entity, of: fault.work), isLogged: false) {
-                $0[Names.returnedRows] = fault.rows
+            finish(Self.kind(batch.operation), batch.entity, batch.work, &isTraced) {
+                $0[Names.batchSize] = batch.objects
             }
-        case .wait(let wait): meters.timer("strata.\(wait.reason.rawValue).wait").record(duration: wait.duration)
-        case .compaction(let compaction): record(compaction)
-        case .checkpoint(let work): finish(Operation("checkpoint", of: work))
-        case .migration(let work): finish(Operation("migrate", of: work))
-        case .opening(let work): finish(Operation("open", of: work))
+        case .conflict(let conflict):
+            meters.handles(.conflict).counter?.increment()
+            if conflict.isResolved { meters.handles(.retry).counter?.increment() }
+        case .flush(let flush):
+            let handles = meters.handles(.flush)
+            handles.timer?.recordNanoseconds(flush.work.duration.wholeNanoseconds)
+            handles.recorder?.record(Int64(flush.records))
+        case .fault(let fault): record(fault, &isTraced)
+        case .wait(let wait):
+            meters.handles(.wait(wait.reason)).timer?.recordNanoseconds(wait.duration.wholeNanoseconds)
+        case .compaction(let compaction): record(compaction, &isTraced)
+        case .checkpoint(let work): finish(.checkpoint, nil, work, &isTraced)
+        case .migration(let work): finish(.migrate, nil, work, &isTraced)
+        case .opening(let work): finish(.open, nil, work, &isTraced)
         case .following(let follow):
             meters.timer("strata.follow.lag").record(duration: follow.lag)
             meters.counter("strata.follow.transactions").increment(by: Int64(follow.transactions))
@@ -76,14 +96,21 @@ final class TelemetryRecorder: Sendable {
 
     // MARK: Requests
 
-    private func record(_ fetch: any FetchEvent) {
-        meters.record(fetch)
-        let isSlow = fetch.duration >= options.slowFetch
-        let tracer = tracer
+    private func record(_ fetch: any FetchEvent, _ isTraced: inout Bool?) {
+        let (kind, entity, duration) = (fetch.isCount ? Operation.Kind.count : .fetch, fetch.entity, fetch.duration)
+        if fetch.error == nil {
+            let handles = meters.handles(.operation(kind), entity)
+            handles.counter?.increment(by: Int64(fetch.rowsScanned))
+            handles.recorder?.record(Int64(fetch.results))
+            handles.timer?.recordNanoseconds(duration.wholeNanoseconds)
+        } else {
+            meters.counter("strata.rows.scanned", collection: entity).increment(by: Int64(fetch.rowsScanned))
+            meters.recordFailure(kind, entity, fetch.work)
+        }
+        let isSlow = duration >= options.slowFetch
         // Most fetches are only counted: nothing is made for those.
-        guard isSlow || tracer != nil || isLogged(.trace) else { return }
-        let operation = Operation(fetch)
-        finish(operation, level: .trace, isCounted: true) { attributes in
+        guard isSlow || isLogged(.trace) || self.isTraced(&isTraced) else { return }
+        finish(kind, entity, fetch.work, &isTraced, level: .trace, isCounted: true) { attributes in
             attributes[Names.returnedRows] = fetch.results
             attributes[Names.rowsScanned] = fetch.rowsScanned
             if let plan = fetch.planText { attributes[Names.plan] = plan }
@@ -91,7 +118,7 @@ final class TelemetryRecorder: Sendable {
                 attributes[Names.queryText] = fetch.text(showsValues: self.options.showsValues)
             }
         }
-        if isSlow { recordSlow(fetch, operation) }
+        if isSlow { EventHub.callingOut { recordSlow(fetch, Operation(kind, entity, of: fetch.work)) } }
     }
 
     private func recordSlow(_ fetch: any FetchEvent, _ operation: Operation) {
@@ -114,21 +141,44 @@ final class TelemetryRecorder: Sendable {
         logger.info("slow \(operation.summary)", metadata: metadata)
     }
 
-    private func record(_ save: SaveEvent) {
-        let objects = save.inserted + save.updated + save.deleted
-        finish(Operation("save", save.entity, of: save.work)) { attributes in
-            attributes[Names.batchSize] = objects
+    private func record(_ save: SaveEvent, _ isTraced: inout Bool?) {
+        finish(.save, save.entity, save.work, &isTraced) { attributes in
+            attributes[Names.batchSize] = save.inserted + save.updated + save.deleted
             attributes[Names.waited] = save.waited / .seconds(1)
             if let sequence = save.sequence { attributes[Names.sequence] = Int(clamping: sequence) }
             if save.isToParent { attributes[Names.toParent] = true }
         }
     }
 
-    private func record(_ compaction: CompactionEvent) {
+    private static func kind(_ operation: BatchEvent.Operation) -> Operation.Kind {
+        switch operation {
+        case .insert: .batchInsert
+        case .update: .batchUpdate
+        case .delete: .batchDelete
+        }
+    }
+
+    private func record(_ fault: FaultEvent, _ isTraced: inout Bool?) {
+        // What a request prefetches is looked up in batches, too, which come by themselves.
+        let kind = fault.isPrefetch ? Operation.Kind.prefetch : .fault
+        if fault.work.error == nil {
+            let handles = meters.handles(.operation(kind), fault.entity)
+            handles.counter?.increment(by: Int64(fault.rows))
+            handles.timer?.recordNanoseconds(fault.work.duration.wholeNanoseconds)
+        } else {
+            if !fault.isPrefetch { meters.counter("strata.faults").increment(by: Int64(fault.rows)) }
+            meters.recordFailure(kind, fault.entity, fault.work)
+        }
+        finish(kind, fault.entity, fault.work, &isTraced, isLogged: false, isCounted: true) {
+            $0[Names.returnedRows] = fault.rows
+        }
+    }
+
+    private func record(_ compaction: CompactionEvent, _ isTraced: inout Bool?) {
         meters.timer("strata.compaction.duration").record(duration: compaction.work.duration)
         meters.counter("strata.compaction.bytes", ("kind", "freed")).increment(by: Int64(compaction.freedBytes))
         meters.counter("strata.compaction.bytes", ("kind", "written")).increment(by: Int64(compaction.writtenBytes))
-        finish(Operation("compact", of: compaction.work)) { attributes in
+        finish(.compact, nil, compaction.work, &isTraced) { attributes in
             attributes["strata.compaction.segments"] = compaction.segments
         }
     }
@@ -136,9 +186,13 @@ final class TelemetryRecorder: Sendable {
     /// Told once a place, and so worth an error.
     private func record(_ damage: DamageEvent) {
         meters.counter("strata.damage.met").increment()
-        logger.error(
-            "a place of a store cannot be read",
-            metadata: ["strata.path": "\(damage.store)", "error.type": "\(EventErrorText.type(of: damage.error))"])
+        EventHub.callingOut {
+            logger.error(
+                "a place of a store cannot be read",
+                metadata: [
+                    "strata.path": "\(damage.store.path)", "error.type": "\(EventErrorText.type(of: damage.error))",
+                ])
+        }
     }
 
     // MARK: What all have
@@ -147,33 +201,48 @@ final class TelemetryRecorder: Sendable {
     ///   - isCounted: its time is in the metrics already.
     ///   - attributes: adds what only this operation has; called when a span or a line needs it.
     private func finish(
-        _ operation: Operation, level: Logger.Level = .debug, isLogged: Bool = true, isCounted: Bool = false,
+        _ kind: Operation.Kind, _ collection: String?, _ work: StoreWork, _ isTraced: inout Bool?,
+        level: Logger.Level = .debug, isLogged: Bool = true, isCounted: Bool = false,
         _ attributes: (inout SpanAttributes) -> Void = { _ in }
     ) {
-        if !isCounted { meters.duration(of: operation) }
-        var all: SpanAttributes?
-        func added() -> SpanAttributes {
-            if let all { return all }
-            var made = SpanAttributes()
-            attributes(&made)
-            all = made
-            return made
+        if !isCounted { count(kind, collection, work) }
+        let isLogged = isLogged && self.isLogged(level)
+        // Most operations are only counted: nothing is made for those.
+        guard isLogged || self.isTraced(&isTraced) else { return }
+        EventHub.callingOut {
+            let operation = Operation(kind, collection, of: work)
+            var added = SpanAttributes()
+            attributes(&added)
+            if let tracer { record(operation, added, in: tracer) }
+            if isLogged { log(operation, added, level) }
         }
-        if let tracer { record(operation, added(), in: tracer) }
-        guard isLogged, self.isLogged(level) else { return }
+    }
+
+    private func isTraced(_ known: inout Bool?) -> Bool {
+        if let known { return known }
+        let isTraced = isTracing
+        known = isTraced
+        return isTraced
+    }
+
+    private func log(_ operation: Operation, _ added: SpanAttributes, _ level: Logger.Level) {
         var metadata = self.metadata(of: operation)
-        added().forEach { key, value in metadata[key] = "\(value.text)" }
+        added.forEach { key, value in metadata[key] = "\(value.text)" }
         logger.log(
             level: level, operation.work.error == nil ? "\(operation.summary)" : "\(operation.summary) failed",
             metadata: metadata)
     }
 
-    /// The span begins when the work began, which is over now.
+    private func count(_ kind: Operation.Kind, _ collection: String?, _ work: StoreWork) {
+        guard work.error == nil else { return meters.recordFailure(kind, collection, work) }
+        meters.handles(.operation(kind), collection).timer?.recordNanoseconds(work.duration.wholeNanoseconds)
+    }
+
+    /// The span begins when the work began, and ends when that was over.
     private func record(_ operation: Operation, _ added: SpanAttributes, in tracer: any Tracer) {
-        let end = DefaultTracerClock.now
-        let nanoseconds = UInt64(max(0, operation.work.duration / .nanoseconds(1)))
-        let start = DefaultTracerClock.Timestamp(
-            nanosecondsSinceEpoch: end.nanosecondsSinceEpoch - min(nanoseconds, end.nanosecondsSinceEpoch))
+        let now = DefaultTracerClock.now
+        let end = Self.instant(now, before: operation.work.age)
+        let start = Self.instant(end, before: operation.work.duration)
         let span = tracer.startSpan(operation.summary, ofKind: .internal, at: start)
         span.updateAttributes { attributes in
             attributes[Names.system] = Names.strata
@@ -188,6 +257,14 @@ final class TelemetryRecorder: Sendable {
         // Not the error itself: its description may have users' values.
         if let type = operation.errorType { span.setStatus(SpanStatus(code: .error, message: type)) }
         span.end(at: end)
+    }
+
+    private static func instant(
+        _ instant: DefaultTracerClock.Timestamp, before duration: Duration
+    ) -> DefaultTracerClock.Timestamp {
+        let nanoseconds = UInt64(max(0, duration.wholeNanoseconds))
+        return DefaultTracerClock.Timestamp(
+            nanosecondsSinceEpoch: instant.nanosecondsSinceEpoch - min(nanoseconds, instant.nanosecondsSinceEpoch))
     }
 
     private func metadata(of operation: Operation) -> Logger.Metadata {

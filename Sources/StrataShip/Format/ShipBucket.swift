@@ -81,7 +81,7 @@ package struct ShipBucket: Sendable {
     /// Tells who listens of something that a shipper has done.
     func tell(_ kind: @autoclosure () -> ShippingEvent.Kind) {
         guard let store, EventHub.wants(.shipping) else { return }
-        EventHub.tell(.shipping(ShippingEvent(store: store, kind: kind())))
+        EventHub.tell(.shipping(ShippingEvent(store: .at(store), kind: kind())))
     }
 
     // MARK: Checkpoints

@@ -1,27 +1,5 @@
+internal import CStrataSupport
 public import Synchronization
-
-/// Whoever listens to what the library does.
-package struct EventListener: Sendable {
-    /// Runs a body with what was bound where the scope was taken.
-    package typealias Scope = @Sendable (_ body: () -> Void) -> Void
-
-    /// What it wants to hear of.
-    package var kinds: EventKinds
-    /// Hears of it, on the thread that did it, which may hold locks: it returns soon, and uses no store.
-    package var happened: @Sendable (StrataEvent) -> Void
-    /// The calling task's values that belong to the listener; nil if there are none. Asked with
-    /// ``EventKinds/taskLocals``.
-    package var capture: @Sendable () -> Scope?
-
-    package init(
-        kinds: EventKinds, happened: @escaping @Sendable (StrataEvent) -> Void,
-        capture: @escaping @Sendable () -> Scope? = { nil }
-    ) {
-        self.kinds = kinds
-        self.happened = happened
-        self.capture = capture
-    }
-}
 
 /// The library's one hook: products above it, and `STRATA_DEBUG`, hear here of what it does.
 ///
@@ -32,15 +10,27 @@ package enum EventHub {
     /// The kinds of all listeners.
     @usableFromInline static let wanted = Atomic<UInt32>(0)
 
-    private struct State {
-        var listeners: [(number: Int, listener: EventListener)] = []
-        var nextNumber = 0
+    /// All listeners at some time.
+    private final class Listeners: Sendable {
+        let all: [(number: Int, listener: EventListener)]
+        let kinds: EventKinds
+        /// Those that have something to bind.
+        let capturing: [EventListener]
+
+        init(_ all: [(number: Int, listener: EventListener)]) {
+            self.all = all
+            kinds = all.reduce(EventKinds()) { $0.union($1.listener.kinds) }
+            capturing = all.map(\.listener).filter { $0.kinds.contains(.taskLocals) }
+        }
     }
 
-    private static let state = AdaptiveMutex(State())
+    private static let listeners = Published(Listeners([]))
+    /// Held while the listeners are exchanged; the number that was given last.
+    private static let lastNumber = AdaptiveMutex(0)
 
     /// Whether the task is inside of a listener. What that does with a store, be it in a block for which it does not
-    /// wait, is not told, lest it never ends.
+    /// wait, is not told, lest it never ends. Binding it costs as much as counting an event: for what runs on the
+    /// listener's thread, that thread's own mark does.
     @TaskLocal private static var isTelling = false
 
     /// Whether anybody listens for one of these.
@@ -49,44 +39,77 @@ package enum EventHub {
 
     /// - Returns: what ``remove(_:)`` takes.
     package static func add(_ listener: EventListener) -> Int {
-        state.withLock { state in
-            state.nextNumber += 1
-            state.listeners.append((state.nextNumber, listener))
-            publish(state)
-            return state.nextNumber
+        lastNumber.withLock { lastNumber in
+            lastNumber += 1
+            publish(listeners.value.all + [(lastNumber, listener)])
+            return lastNumber
         }
     }
 
     /// Events that are being told still reach the listener.
     package static func remove(_ number: Int) {
-        state.withLock { state in
-            state.listeners.removeAll { $0.number == number }
-            publish(state)
-        }
+        lastNumber.withLock { _ in publish(listeners.value.all.filter { $0.number != number }) }
     }
 
-    private static func publish(_ state: State) {
-        let kinds = state.listeners.reduce(EventKinds()) { $0.union($1.listener.kinds) }
-        wanted.store(kinds.rawValue, ordering: .relaxed)
+    private static func publish(_ all: [(number: Int, listener: EventListener)]) {
+        let new = Listeners(all)
+        listeners.publish(new)
+        wanted.store(new.kinds.rawValue, ordering: .relaxed)
     }
 
-    /// Tells who listens for it.
+    /// Tells who listens for it, or, of what is part of something that is told later, with that.
     package static func tell(_ event: StrataEvent) {
-        let listeners = state.withLock { $0.listeners }
-        let kind = event.kind
-        guard !isTelling else { return }
-        $isTelling.withValue(true) {
-            for entry in listeners where entry.listener.kinds.contains(kind) { entry.listener.happened(event) }
+        if EventGathering.take(event) { return }
+        tell(event, [])
+    }
+
+    /// Tells who listens for something, and for what was part of it.
+    package static func tell(_ event: StrataEvent, with gathering: EventGathering) {
+        tell(event, gathering.takeParts())
+    }
+
+    /// Tells of events one by one.
+    static func tell(oneByOne events: [FaultEvent]) {
+        for event in events { tell(.fault(event), []) }
+    }
+
+    private static func tell(_ event: StrataEvent, _ parts: [FaultEvent]) {
+        if isInside { return }
+        let (listeners, kind) = (listeners.value, event.kind)
+        strata_events_set_telling(1)
+        defer { strata_events_set_telling(0) }
+        for entry in listeners.all {
+            let listener = entry.listener
+            guard listener.kinds.contains(kind) else {
+                if listener.kinds.contains(.fault) {
+                    for part in parts { call(listener, .fault(part), []) }
+                }
+                continue
+            }
+            call(listener, event, listener.kinds.contains(.fault) ? parts : [])
         }
     }
+
+    private static func call(_ listener: EventListener, _ event: StrataEvent, _ parts: [FaultEvent]) {
+        if listener.guardsCalls { return listener.happened(event, parts) }
+        callingOut { listener.happened(event, parts) }
+    }
+
+    /// Whether the thread or the task is inside of a listener.
+    private static var isInside: Bool { strata_events_is_telling() != 0 || isTelling }
+
+    /// Calls what may be another's code, for a listener: tasks that it begins are inside of the listener, too.
+    package static func callingOut(_ body: () -> Void) { $isTelling.withValue(true) { body() } }
 
     /// What listeners bind for the calling task, for work that another thread does for it.
-    package static func capture() -> EventListener.Scope? {
-        let listeners = state.withLock { $0.listeners }
+    ///
+    /// - Parameter isBare: whether that thread has nothing bound of its own: then nothing needs to be bound for a task
+    ///   that has nothing bound either.
+    package static func capture(isBare: Bool) -> EventListener.Scope? {
         var all: EventListener.Scope?
-        if isTelling { all = { body in Self.$isTelling.withValue(true) { body() } } }
-        for entry in listeners where entry.listener.kinds.contains(.taskLocals) {
-            guard let scope = entry.listener.capture() else { continue }
+        if isInside { all = { body in callingOut(body) } }
+        for listener in listeners.value.capturing {
+            guard let scope = listener.capture(isBare) else { continue }
             guard let outer = all else {
                 all = scope
                 continue
@@ -103,17 +126,17 @@ extension EventHub {
     /// - Parameter event: nil when there was nothing to tell of; asked after the work is done, or has failed.
     @inline(__always)
     package static func telling<Result: ~Copyable, Failure: Error>(
-        _ kinds: EventKinds, of stores: @autoclosure () -> [String], as event: (StoreWork) -> StrataEvent?,
+        _ kinds: EventKinds, of stores: @autoclosure () -> [EventStore], as event: (StoreWork) -> StrataEvent?,
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         guard wants(kinds) else { return try body() }
         let began = ContinuousClock.now
         do throws(Failure) {
             let result = try body()
-            if let event = event(StoreWork(stores: stores(), duration: .now - began)) { tell(event) }
+            if let event = event(StoreWork(stores: stores(), since: began)) { tell(event) }
             return result
         } catch {
-            if let event = event(StoreWork(stores: stores(), duration: .now - began, error: error)) { tell(event) }
+            if let event = event(StoreWork(stores: stores(), since: began, error: error)) { tell(event) }
             throw error
         }
     }

@@ -38,8 +38,8 @@ package enum StrataEvent {
 }
 
 extension StrataEvent {
-    /// The paths of the stores that it is about.
-    package var stores: [String] {
+    /// The stores that it is about.
+    package var stores: [EventStore] {
         switch self {
         case .fetch(let event): event.stores
         case .save(let event): event.work.stores
@@ -59,20 +59,37 @@ extension StrataEvent {
 
 /// Work on a store that took time and may have failed.
 package struct StoreWork {
-    /// The paths of the stores.
-    package var stores: [String]
+    package var stores: [EventStore]
     package var duration: Duration
+    /// When it was over, since ``origin``; nil for now. What is part of something else is told with that.
+    ///
+    /// No instant: the compiler does not know the size of one, and so not that of an event, which then costs several
+    /// times as much to hand on.
+    package var ended: Duration?
     /// Why it failed; nil when it did not.
     package var error: (any Error)?
 
     /// The path of the store; nil when there is not just one.
-    package var store: String? { stores.count == 1 ? stores[0] : nil }
+    package var store: String? { stores.count == 1 ? stores[0].path : nil }
 
-    package init(stores: [String], duration: Duration, error: (any Error)? = nil) {
+    package init(stores: [EventStore], duration: Duration, error: (any Error)? = nil) {
         self.stores = stores
         self.duration = duration
         self.error = error
     }
+
+    /// Work that is over now.
+    init(stores: [EventStore], since began: ContinuousClock.Instant, error: (any Error)? = nil) {
+        let ended = ContinuousClock.now
+        self.init(stores: stores, duration: ended - began, error: error)
+        self.ended = ended - Self.origin
+    }
+
+    /// Some moment before all that is told.
+    private static let origin = ContinuousClock.now
+
+    /// How long ago it was over.
+    package var age: Duration { ended.map { ContinuousClock.now - Self.origin - $0 } ?? .zero }
 }
 
 /// A fetch or a count.
@@ -82,8 +99,8 @@ package struct StoreWork {
 package protocol FetchEvent: AnyObject {
     var entity: String { get }
     var isCount: Bool { get }
-    /// The paths of the stores that were asked.
-    var stores: [String] { get }
+    /// The stores that were asked.
+    var stores: [EventStore] { get }
     var duration: Duration { get }
     /// Why it failed; nil when it did not.
     var error: (any Error)? { get }
@@ -166,7 +183,7 @@ package struct BatchEvent {
 
 /// A save met others' changes of the same objects, or values that must be unique.
 package struct ConflictEvent {
-    package var store: String
+    package var store: EventStore
     package var objects: Int
     /// Some of the objects, such as `Book/p1`.
     package var names: [String]
@@ -177,7 +194,7 @@ package struct ConflictEvent {
     package var isResolved: Bool
 
     package init(
-        store: String, objects: Int, names: [String] = [], uniqueValues: Int, attempt: Int, isResolved: Bool
+        store: EventStore, objects: Int, names: [String] = [], uniqueValues: Int, attempt: Int, isResolved: Bool
     ) {
         self.store = store
         self.objects = objects
@@ -228,11 +245,11 @@ package struct WaitEvent {
     }
 
     package var reason: Reason
-    /// The paths of the stores that were waited for.
-    package var stores: [String]
+    /// The stores that were waited for.
+    package var stores: [EventStore]
     package var duration: Duration
 
-    package init(reason: Reason, stores: [String], duration: Duration) {
+    package init(reason: Reason, stores: [EventStore], duration: Duration) {
         self.reason = reason
         self.stores = stores
         self.duration = duration
@@ -256,12 +273,12 @@ package struct CompactionEvent {
 
 /// A reader has brought in what another process had written.
 package struct FollowEvent {
-    package var store: String
+    package var store: EventStore
     package var transactions: Int
     /// From the newest commit that was brought in until now.
     package var lag: Duration
 
-    package init(store: String, transactions: Int, lag: Duration) {
+    package init(store: EventStore, transactions: Int, lag: Duration) {
         self.store = store
         self.transactions = transactions
         self.lag = lag
@@ -277,10 +294,10 @@ package struct ShippingEvent {
         case gap
     }
 
-    package var store: String
+    package var store: EventStore
     package var kind: Kind
 
-    package init(store: String, kind: Kind) {
+    package init(store: EventStore, kind: Kind) {
         self.store = store
         self.kind = kind
     }
@@ -288,10 +305,10 @@ package struct ShippingEvent {
 
 /// A place of a store cannot be read. Told once a place.
 package struct DamageEvent {
-    package var store: String
+    package var store: EventStore
     package var error: any Error
 
-    package init(store: String, error: any Error) {
+    package init(store: EventStore, error: any Error) {
         self.store = store
         self.error = error
     }

@@ -118,7 +118,7 @@ import Testing
     @Test func conflictsTellWhetherThePolicyResolvedThem() throws {
         let store = try EventFixture()
         store.listen(.conflict) { [path = store.path] event in
-            guard case .conflict(let conflict) = event, conflict.store == path else { return nil }
+            guard case .conflict(let conflict) = event, conflict.store.path == path else { return nil }
             return "\(conflict.objects) \(conflict.attempt) \(conflict.isResolved)"
         }
         let (one, other) = (store.container.newBackgroundContext(), store.container.newBackgroundContext())
@@ -197,12 +197,12 @@ import Testing
     }
 
     /// A log handler that keeps its log in a store, without waiting for it, is not told of that, and so ends.
-    @Test func whatAListenerHandsToAContextIsNotTold() async throws {
+    @Test(arguments: [false, true]) func whatAListenerHandsToAContextIsNotTold(_ guardsCalls: Bool) async throws {
         let store = try EventFixture()
         let context = store.container.newBackgroundContext()
         let count = LockedBox(0)
         let number = EventHub.add(
-            EventListener(kinds: [.fetch, .taskLocals]) { [entity = store.entity] event in
+            EventListener(kinds: [.fetch, .taskLocals], guardsCalls: guardsCalls) { [entity = store.entity] event, _ in
                 guard case .fetch(let fetch) = event, fetch.entity == entity else { return }
                 count.change { $0 += 1 }
                 context.perform { _ = try? context.fetch(store.request()) }
@@ -211,6 +211,27 @@ import Testing
         _ = try await context.perform { try context.fetch(store.request()).count }
         for _ in 0..<20 { await context.perform(schedule: .enqueued) {} }
         #expect(count.value == 1)
+    }
+
+    /// The same by way of a task, which knows nothing of the listener's thread.
+    @Test(arguments: [false, true]) func whatATaskOfAListenerDoesIsNotTold(_ guardsCalls: Bool) async throws {
+        let store = try EventFixture()
+        let context = store.container.newBackgroundContext()
+        let tasks = LockedBox<[Task<Int, any Error>]>([])
+        let number = EventHub.add(
+            EventListener(kinds: [.fetch, .taskLocals], guardsCalls: guardsCalls) { [entity = store.entity] event, _ in
+                guard case .fetch(let fetch) = event, fetch.entity == entity else { return }
+                func begin() {
+                    tasks.change { tasks in
+                        tasks.append(Task { try await context.perform { try context.fetch(store.request()).count } })
+                    }
+                }
+                if guardsCalls { EventHub.callingOut(begin) } else { begin() }
+            })
+        defer { EventHub.remove(number) }
+        _ = try await context.perform { try context.fetch(store.request()).count }
+        for task in tasks.value { #expect(try await task.value == 0) }
+        #expect(tasks.value.count == 1)
     }
 
     /// A listener that fetches is not told of that.

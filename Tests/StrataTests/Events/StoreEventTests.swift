@@ -20,7 +20,7 @@ import Testing
                         .opening, .checkpoint, .compaction, .migration, .following, .damage, .fault,
                     ]
                 ) { [weak self] event in
-                    guard event.stores == [path] else { return }
+                    guard event.stores.map(\.path) == [path] else { return }
                     self?.heard.withLock { $0.append(Self.text(event)) }
                 })
             number.withLock { $0 = added }
@@ -118,6 +118,82 @@ import Testing
         }
     }
 
+    /// Who hears of fetches hears of its look-ups with the fetch; a fault that fires by itself is told by itself.
+    @Test func whatAFetchLooksUpIsToldWithIt() throws {
+        let url = url()
+        let coordinator = try open(GraphModel.company(), url)
+        let writer = NSManagedObjectContext(.privateQueue)
+        writer.persistentStoreCoordinator = coordinator
+        try writer.performAndWait {
+            for number in 0..<5 {
+                let employee = Employee(context: writer)
+                employee.name = "E\(number)"
+                employee.department = Department(context: writer)
+            }
+            try writer.save()
+        }
+        let heard = Mutex<[(name: String, parts: [String], areInOrder: Bool)]>([])
+        let number = EventHub.add(
+            EventListener(kinds: [.fetch, .fault], guardsCalls: true) { event, parts in
+                guard event.stores.map(\.path) == [url.path] else { return }
+                let ends = parts.compactMap(\.work.ended)
+                let areInOrder = ends.count == parts.count && ends == ends.sorted()
+                heard.withLock {
+                    $0.append((Self.name(of: event), parts.map { Self.name(of: .fault($0)) }, areInOrder))
+                }
+            })
+        defer { EventHub.remove(number) }
+        let reader = NSManagedObjectContext(.privateQueue)
+        reader.persistentStoreCoordinator = coordinator
+        try reader.performAndWait {
+            let request = NSFetchRequest<Employee>(entityName: "Employee")
+            request.relationshipKeyPathsForPrefetching = ["department"]
+            _ = try reader.fetch(request)
+            reader.reset()
+            request.relationshipKeyPathsForPrefetching = nil
+            for employee in try reader.fetch(request) { _ = employee.name }
+        }
+        let all = heard.withLock { $0 }
+        #expect(all.map(\.name) == ["fetch Employee", "fetch Employee", "fault Employee"])
+        #expect(
+            all.map(\.parts) == [
+                ["fault Employee", "prefetch Employee", "fault Department", "prefetch Department"], [], [],
+            ])
+        #expect(all.allSatisfy { $0.areInOrder })
+    }
+
+    private static func name(of event: StrataEvent) -> String {
+        switch event {
+        case .fetch(let fetch): "fetch \(fetch.entity)"
+        case .fault(let fault): "\(fault.isPrefetch ? "prefetch" : "fault") \(fault.entity ?? "-")"
+        default: "other"
+        }
+    }
+
+    @Test func aFetchNamesTheStoresThatThereAre() throws {
+        let (first, second) = (url(), url())
+        let coordinator = try open(GraphModel.company(), first)
+        let heard = Mutex<[[String]]>([])
+        let number = EventHub.add(
+            EventListener(kinds: .fetch) { event in
+                guard event.stores.contains(where: { $0.path == first.path }) else { return }
+                heard.withLock { $0.append(event.stores.map(\.path)) }
+            })
+        defer { EventHub.remove(number) }
+        func fetch() throws {
+            let context = NSManagedObjectContext(.privateQueue)
+            context.persistentStoreCoordinator = coordinator
+            try context.performAndWait { _ = try context.fetch(NSFetchRequest<Employee>(entityName: "Employee")) }
+        }
+        try fetch()
+        let added = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: second)
+        try fetch()
+        try coordinator.remove(added)
+        try fetch()
+        #expect(heard.withLock { $0 } == [[first.path], [first.path, second.path], [first.path]])
+    }
+
     @Test func damageIsToldOnceAPlace() throws {
         let damaged = try DamageTests.DamagedStore()
         let ear = Ear(damaged.url.path)
@@ -158,7 +234,7 @@ import Testing
             let told = DispatchSemaphore(value: 0)
             _ = EventHub.add(
                 EventListener(kinds: .following) { event in
-                    guard case .following(let follow) = event, follow.store == path, follow.transactions > 0,
+                    guard case .following(let follow) = event, follow.store.path == path, follow.transactions > 0,
                         follow.lag < .seconds(10)
                     else { return }
                     told.signal()

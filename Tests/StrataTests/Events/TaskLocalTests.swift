@@ -11,7 +11,7 @@ import Testing
 
     private func listening(_ body: () async throws -> Void) async rethrows {
         let number = EventHub.add(
-            EventListener(kinds: .taskLocals, happened: { _ in }) {
+            EventListener(kinds: .taskLocals, happened: { _ in }) { _ in
                 guard let request = Self.request else { return nil }
                 return { body in Self.$request.withValue(request) { body() } }
             })

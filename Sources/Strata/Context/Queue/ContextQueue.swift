@@ -61,7 +61,8 @@ final class ContextQueue: Sendable {
     func async(
         for context: NSManagedObjectContext?, control: RequestControl? = nil, _ block: @escaping () -> Void
     ) {
-        let block = Self.carryingTaskLocals(block)
+        // On threads of the pool nothing is bound. The main queue may be served within what the program has bound.
+        let block = Self.carryingTaskLocals(toBareThread: queue != nil, block)
         // The frame is made on the queue: nobody waits for the block, so that it holds nothing else.
         guard let queue else {
             let box = UncheckedBox((context, block))
@@ -73,9 +74,9 @@ final class ContextQueue: Sendable {
 
     /// The block with those of the calling task's values that whoever listens has in it: it may run on a thread that
     /// knows nothing of the task.
-    private static func carryingTaskLocals(_ block: @escaping () -> Void) -> () -> Void {
-        guard EventHub.wants(.taskLocals), let scope = EventHub.capture() else { return block }
-        return { scope(block) }
+    private static func carryingTaskLocals(toBareThread isBare: Bool, _ block: @escaping () -> Void) -> () -> Void {
+        guard EventHub.wants(.taskLocals), let scope = EventHub.capture(isBare: isBare) else { return block }
+        return { EventGathering.apart { scope(block) } }
     }
 
     /// Runs a block on the queue, later, on behalf of no context.
@@ -114,7 +115,8 @@ final class ContextQueue: Sendable {
         withoutActuallyEscaping(block) { block in
             var result: T?
             let target = queue.map { QueueWait.Target.queue($0) } ?? .main
-            let body = Self.carryingTaskLocals { result = block() }
+            // Another thread that waits may run it, within what that has bound.
+            let body = Self.carryingTaskLocals(toBareThread: false) { result = block() }
             let wait = QueueWait(for: target, isOnMain: Self.isOnMain, isQuestion: isQuestion, frame.control) {
                 frame.lender = Frame.current
                 Frame.run(frame, body)

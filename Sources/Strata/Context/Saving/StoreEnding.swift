@@ -95,7 +95,7 @@ class StoreEnding: SaveEnding {
         EventHub.tell(
             .conflict(
                 ConflictEvent(
-                    store: handle.path, objects: error.conflicts.count, names: names,
+                    store: handle.eventStores[0], objects: error.conflicts.count, names: names,
                     uniqueValues: error.uniqueConflicts.count, attempt: attempts, isResolved: isResolved)))
         return try result.get()
     }

@@ -1,0 +1,24 @@
+/// Values by keys, as every event asks for. As long as there are few, each key is looked at: that costs less than to
+/// hash one.
+struct LookupTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    /// With more keys, they are hashed.
+    static var fewMaximum: Int { 8 }
+
+    private var few: [(key: Key, value: Value)] = []
+    /// Empty while there are few.
+    private var many: [Key: Value] = [:]
+
+    subscript(_ key: Key) -> Value? {
+        if !many.isEmpty { return many[key] }
+        for entry in few where entry.key == key { return entry.value }
+        return nil
+    }
+
+    /// Adds a value for a key that has none.
+    mutating func add(_ value: Value, for key: Key) {
+        if many.isEmpty, few.count < Self.fewMaximum { return few.append((key, value)) }
+        for entry in few { many[entry.key] = entry.value }
+        few = []
+        many[key] = value
+    }
+}
