@@ -65,7 +65,7 @@ import Testing
         try coordinator.acknowledgeHistory(upTo: token, by: "search")
         tellWhatNeedsOthers(of: fixture.folder.appendingPathComponent("books").path, entity)
         let gauges = [
-            "strata_history_consumer_lag{", "strata_store_size{", "strata_ship_lag ", "strata_ship_epoch 1\n",
+            "strata_history_consumer_lag{", "kind=\"pinned\"", "strata_ship_lag ", "strata_ship_epoch 1\n",
             "strata_disk_free{", "strata_ship_requests_total{", "strata_cache_misses_total{", "strata_checkpoint_age{",
         ]
         for _ in 0..<60_000 {
