@@ -5,11 +5,9 @@ internal import Synchronization
 /// Copies a page or directory on its first change and works in place from then on. An edit that is dropped without
 /// ``finish()`` leaves no trace.
 package final class IndexEdit {
-    private static let identifiers = Atomic<UInt64>(0)
-
     private let base: ObjectIndex
     private let pages: PageLoader
-    /// Marks the nodes that this edit made and may write to. Never reused.
+    /// Marks the nodes that this edit made and may write to, and what they hold in the end.
     private let identifier: UInt64
     // It belongs to one thread, and no access to its state calls out.
     @exclusivity(unchecked) private var tree: IndexTree
@@ -41,7 +39,7 @@ package final class IndexEdit {
         pages = base.pages
         tree = base.tree
         maximumKey = base.maximumKey
-        identifier = Self.identifiers.wrappingAdd(1, ordering: .relaxed).newValue
+        identifier = IndexNode.newStamp()
     }
 
     deinit {

@@ -8,7 +8,7 @@ internal import Synchronization
 /// atomically. Counts are plain integers since a copied directory raises 64 of them: one lock costs a fraction of 64
 /// atomic operations.
 ///
-///     directory    count 8 | owner 8 | table 8 | - 8 | 64 slots of 8
+///     directory    count 8 | owner 8 | table 8 | stamp 8 | 64 slots of 8
 ///     full page    count 8 | owner 8 | 512 locations of 8
 ///     runs page    count 8 | runs 8 | starts: Int16, padded to a multiple of 8 | locations of 8
 ///     sparse page  see ``IndexSparse``
@@ -63,6 +63,15 @@ enum IndexNode {
     @inline(__always)
     static func owner(_ node: Pointer) -> UInt64 { node.load(fromByteOffset: 8, as: UInt64.self) }
 
+    /// What tells a directory's contents from all others: of the edit that made it, or, where none did, its own.
+    @inline(__always)
+    static func stamp(_ directory: Pointer) -> UInt64 { directory.load(fromByteOffset: 24, as: UInt64.self) }
+
+    private static let stamps = Atomic<UInt64>(0)
+
+    /// A number that is never used again.
+    static func newStamp() -> UInt64 { stamps.wrappingAdd(1, ordering: .relaxed).newValue }
+
     @inline(__always)
     static func table(_ directory: Pointer) -> Pointer? { directory.load(fromByteOffset: 16, as: Pointer?.self) }
 
@@ -80,19 +89,27 @@ enum IndexNode {
     // MARK: Making
 
     /// A directory with empty slots. Takes over the reference to `table`.
-    static func makeDirectory(_ lineage: IndexLineage, owner: UInt64, table: Pointer? = nil) -> Pointer {
+    ///
+    /// - Parameters:
+    ///   - owner: the edit that may write to it; 0 for none.
+    ///   - stamp: that of a directory with the same contents, if it is to have those.
+    static func makeDirectory(
+        _ lineage: IndexLineage, owner: UInt64, table: Pointer? = nil, stamp: UInt64? = nil
+    ) -> Pointer {
         let node = lineage.allocate(directoryByteCount)
         initializeHeader(node, second: owner)
         node.storeBytes(of: table, toByteOffset: 16, as: Pointer?.self)
-        node.storeBytes(of: 0, toByteOffset: 24, as: UInt64.self)
+        node.storeBytes(of: stamp ?? (owner > 0 ? owner : newStamp()), toByteOffset: 24, as: UInt64.self)
         let slots = (node + 32).bindMemory(to: Atomic<UInt>.self, capacity: fanout)
         for index in 0..<fanout { (slots + index).initialize(to: Atomic(0)) }
         return node
     }
 
     /// A directory that shares all children with `original`, which the caller keeps alive meanwhile.
-    static func copyDirectory(_ original: Pointer, _ lineage: IndexLineage, owner: UInt64) -> Pointer {
-        let copy = makeDirectory(lineage, owner: owner)
+    static func copyDirectory(
+        _ original: Pointer, _ lineage: IndexLineage, owner: UInt64, stamp: UInt64? = nil
+    ) -> Pointer {
+        let copy = makeDirectory(lineage, owner: owner, stamp: stamp)
         var table: Pointer?
         for index in 0..<fanout {
             // Acquiring: the slot may go from lazy to a page that another thread just loaded.

@@ -232,7 +232,7 @@ extension ObjectIndex {
     ) -> UnsafeMutableRawPointer {
         let lineage = pages.lineage
         if shift == IndexNode.pageBits {
-            let copy = IndexNode.copyDirectory(node, lineage, owner: 0)
+            let copy = IndexNode.copyDirectory(node, lineage, owner: 0, stamp: IndexNode.stamp(node))
             guard let old = IndexNode.table(copy) else { return copy }
             guard let other = reopened.tree.directory(of: prefix), let new = IndexNode.table(other) else {
                 preconditionFailure("the reopened index lacks pages of the one it was written from")

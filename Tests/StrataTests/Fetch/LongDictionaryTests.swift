@@ -6,6 +6,9 @@ import Testing
 
 /// Results of more dictionaries than one thread makes together, against those that the interpreter makes row by row.
 @Suite struct LongDictionaryTests {
+    /// More than all processors make at a time, as far as there are not very many.
+    private static let rowCount = min(40_000, 3_000 + 4_096 * ProcessInfo.processInfo.activeProcessorCount)
+
     private static func fill(_ context: NSManagedObjectContext) throws {
         try context.performAndWait {
             let departments = (0..<40).map { number in
@@ -13,7 +16,7 @@ import Testing
                 department.title = "Department \(number % 30)"
                 return department
             }
-            for number in 0..<9_000 {
+            for number in 0..<rowCount {
                 let employee = Employee(context: context)
                 employee.age = Int16(number % 90)
                 // Some lie out of line, some are missing.
@@ -60,7 +63,7 @@ import Testing
                     ]
                 }
                 if random.chance(0.3) { request.fetchOffset = random.below(3_000) }
-                if random.chance(0.3) { request.fetchLimit = 2_000 + random.below(6_000) }
+                if random.chance(0.3) { request.fetchLimit = 2_000 + random.below(Self.rowCount) }
                 let found = try context.fetch(request)
                 let expected = try CompiledExecution.$isEnabled.withValue(false) { try context.fetch(request) }
                 #expect(found.count > 0)

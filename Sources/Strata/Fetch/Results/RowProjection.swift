@@ -83,7 +83,9 @@ struct RowProjection {
     /// each.
     ///
     /// - Throws: the error of a row or a value that cannot be read; why the request should stop.
-    mutating func dictionaries(_ refs: ArraySlice<ObjectRef>, _ pace: inout TurnPace) throws -> [NSDictionary] {
+    mutating func dictionaries<Asked>(
+        _ refs: ArraySlice<ObjectRef>, _ pace: inout Pace<Asked>
+    ) throws -> [NSDictionary] {
         try columns?.compute(refs)
         var results: [NSDictionary] = []
         results.reserveCapacity(refs.count)
@@ -213,12 +215,13 @@ extension FetchExecutor {
                     let scope = RowScope(store.handle, store.snapshot, control)
                     var projection = RowProjection(dictionaries.columns, plan.shape, scope, tables: tables)
                     // Whoever helps has no turn of his own.
-                    var pace = TurnPace(nil, every: 64)
+                    var pace = ControlPace(control, every: 64)
                     return try projection.dictionaries(pieces[first + number], &pace)
                 }
                 for part in made { results += try part.get() }
             }
         } catch let error as StoreError {
+            if let reason = projection.tables?.failure { throw reason }
             throw scope.failure(error)
         }
         return results

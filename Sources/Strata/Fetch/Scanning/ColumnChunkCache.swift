@@ -68,6 +68,9 @@ final class ColumnChunkCache: MemoryHolder {
         }
     }
 
+    /// A cut that takes more is not kept: its runs alone would drive out the columns.
+    var cutMaximumBytes: Int { budgetBytes / 4 }
+
     /// How the rows of a root entity were cut last.
     func cut(of root: UInt16) -> RowGroupCut? {
         state.withLock { state in
@@ -80,6 +83,7 @@ final class ColumnChunkCache: MemoryHolder {
     func keep(_ cut: RowGroupCut, of root: UInt16) {
         let allowance = shared.allowance(adding: cut.byteCount) ?? budgetBytes
         let byteCount = cut.byteCount
+        guard byteCount <= cutMaximumBytes else { return }
         let change = state.withLock { state in
             let held = state.byteCount
             // What is there may stay.

@@ -13,6 +13,9 @@ struct RowGroupCutter {
         fileprivate(set) var number: Int
     }
 
+    /// Whether runs are cut where a key begins, so that what comes before does not depend on what follows.
+    static func cutsRuns(at key: UInt64) -> Bool { key % keysOfRowGroup == 0 }
+
     /// Row groups that have ended and were not taken yet.
     private var ended: [Piece] = []
     /// Row groups that have ended.

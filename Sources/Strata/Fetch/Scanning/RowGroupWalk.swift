@@ -7,7 +7,11 @@ struct RowGroupWalk {
     private let cache: ColumnChunkCache
     private let known: RowGroupCut?
     private var cutter = RowGroupCutter()
-    private var made: [RowGroupCutter.Piece] = []
+    /// What is to be remembered; nil when it has become too much.
+    private var made: [RowGroupCutter.Piece]? = []
+    private var bytesLeft: Int
+    /// Whether anything has been walked.
+    private var hasCut = false
 
     /// - Parameters:
     ///   - index: where the rows of the root entity lie.
@@ -17,6 +21,7 @@ struct RowGroupWalk {
         self.root = root
         self.cache = cache
         known = cache.cut(of: root)
+        bytesLeft = cache.cutMaximumBytes
     }
 
     /// Calls the body with each row group, until it returns false.
@@ -34,9 +39,8 @@ struct RowGroupWalk {
                 }
             }
         }
-        if known?.index === index { return }
         // A scan that stops early knows nothing of the rest.
-        cache.keep(RowGroupCut(index: index, pieces: made), of: root)
+        if hasCut, let made { cache.keep(RowGroupCut(made, of: index), of: root) }
     }
 
     private enum Outcome {
@@ -50,6 +54,7 @@ struct RowGroupWalk {
     private mutating func cut(
         from key: UInt64, _ body: (RowGroupCutter.Piece) -> Bool
     ) throws(StoreError) -> Outcome {
+        hasCut = true
         var outcome = Outcome.ended
         try index.forEachRun(from: key) { run throws(StoreError) in
             guard cutter.add(run) else { return true }
@@ -70,7 +75,9 @@ struct RowGroupWalk {
     }
 
     private mutating func take(_ piece: RowGroupCutter.Piece, _ body: (RowGroupCutter.Piece) -> Bool) -> Bool {
-        made.append(piece)
+        bytesLeft -= piece.runs.count * MemoryLayout<RowRun>.stride
+        if bytesLeft < 0 { made = nil }
+        made?.append(piece)
         return body(piece)
     }
 }
