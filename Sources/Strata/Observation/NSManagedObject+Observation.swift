@@ -57,7 +57,7 @@ extension NSManagedObject: Observable {
     /// A relationship is about to change. Returns whether somebody may be observing the object, who then has to be told
     /// when it has changed.
     ///
-    /// - Parameter change: how it changes, if it is ordered; asked for only if somebody may be observing.
+    /// - Parameter change: how it changes, if it is ordered; asked for only if somebody observes it.
     @inline(__always)
     final func observedWillChange(
         _ relationship: RelationshipShape, _ change: @autoclosure () -> OrderedChange = .setting

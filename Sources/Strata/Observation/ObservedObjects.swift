@@ -81,13 +81,18 @@ enum ObservedObjects {
     }
 
     /// Tells observers that a property is about to change. ``didChange(_:_:)`` has to follow.
-    static func willChange(_ object: NSManagedObject, _ name: String, _ change: OrderedChange = .setting) {
+    ///
+    /// - Parameter change: asked for if somebody observes that property, since to find a member's place takes long.
+    static func willChange(
+        _ object: NSManagedObject, _ name: String, _ change: @autoclosure () -> OrderedChange = .setting
+    ) {
         guard let entry = entry(object) else { return }
         entry.publisher?.send()
         entry.registrar.willSet(object, keyPath: \NSManagedObject.[observed: name])
-        for observer in entry.observers where observer.keys.contains(name) {
-            observer.willChange(object, name, change)
-        }
+        let observers = entry.observers.filter { $0.keys.contains(name) }
+        if observers.isEmpty { return }
+        let change = change()
+        for observer in observers { observer.willChange(object, name, change) }
     }
 
     /// Tells those who observe a property what its next change is. ``didChangeMembers(_:_:)`` has to follow that.
