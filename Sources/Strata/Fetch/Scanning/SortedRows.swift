@@ -15,6 +15,29 @@ struct SortedRows {
         var row: Int32
     }
 
+    /// Compares entries by what is sorted by. A copy of what it takes, since to ask the rows themselves, which change,
+    /// would copy all of them for each comparison.
+    private struct Comparison {
+        let orders: [ValueOrder]
+        let columns: [ColumnView]
+
+        @inline(__always)
+        func precedes(_ left: Entry, _ right: Entry) -> Bool {
+            left.code != right.code ? left.code < right.code : precedesByColumns(left, right)
+        }
+
+        @inline(never)
+        private func precedesByColumns(_ left: Entry, _ right: Entry) -> Bool {
+            for index in orders.indices where index > 0 || !orders[index].hasExactCodes {
+                let order = orders[index].order(
+                    columns[Int(left.part) * orders.count + index], Int(left.row),
+                    columns[Int(right.part) * orders.count + index], Int(right.row))
+                if order != 0 { return order < 0 }
+            }
+            return left.ref.key < right.ref.key
+        }
+    }
+
     private let sorts: [ComputedSort]
     private let limit: Int
     private let control: RequestControl?
@@ -40,6 +63,9 @@ struct SortedRows {
 
     private var isLimited: Bool { limit < Int.max }
 
+    /// Of the parts that there are now.
+    private var comparison: Comparison { Comparison(orders: sorts.map(\.order), columns: columns) }
+
     /// Takes in the matches of a row group.
     ///
     /// - Parameter bound: see ``bound``; of an earlier part.
@@ -59,32 +85,33 @@ struct SortedRows {
             }
         }
         let first = sorts[0].order
+        let (comparison, columns, sortCount) = (comparison, columns, sorts.count)
         // The last of as many as are wanted.
         var last: Entry?
         try rowGroup.forEachRef { index, row, ref in
-            let code = first.code(columns[index * sorts.count], row)
+            let code = first.code(columns[index * sortCount], row)
             if code > bound { return }
             let entry = Entry(code: code, ref: ref, part: Int32(index), row: Int32(row))
             // Texts may all begin alike, and so have one code.
-            if let last, code == last.code, !precedes(entry, last) { return }
+            if let last, code == last.code, !comparison.precedes(entry, last) { return }
             entries.append(entry)
             if entries.count >= most {
                 try control?.checkRead()
-                entries.keepFirst(limit) { precedes($0, $1) }
+                entries.keepFirst(limit) { comparison.precedes($0, $1) }
                 last = entries.last
                 bound = min(bound, last?.code ?? .max)
             }
         }
         if isLimited {
             try control?.checkRead()
-            entries.keepFirst(limit) { precedes($0, $1) }
+            entries.keepFirst(limit) { comparison.precedes($0, $1) }
             self.entries = entries
             forgetUnusedParts()
         } else {
             var pace = ControlPace(control, every: Self.comparisonsPerCheck)
             try entries.sort { left, right in
                 try pace.step()
-                return precedes(left, right)
+                return comparison.precedes(left, right)
             }
             lists = [entries]
         }
@@ -151,10 +178,11 @@ struct SortedRows {
         try control?.checkRead()
         var entries: [Entry] = []
         swap(&entries, &self.entries)
+        let comparison = comparison
         if last {
-            entries.keepFirst(count) { precedes($1, $0) }
+            entries.keepFirst(count) { comparison.precedes($1, $0) }
         } else {
-            entries.keepFirst(count) { precedes($0, $1) }
+            entries.keepFirst(count) { comparison.precedes($0, $1) }
         }
         self.entries = entries
     }
@@ -168,17 +196,18 @@ struct SortedRows {
     private static let partsPerSelection = 32
 
     private mutating func mergeLists() throws {
+        let comparison = comparison
         while lists.count > 1 {
             var merged: [[Entry]] = []
             for index in stride(from: 0, to: lists.count, by: 2) {
                 merged.append(
-                    index + 1 < lists.count ? try self.merged(lists[index], lists[index + 1]) : lists[index])
+                    index + 1 < lists.count ? try merged(lists[index], lists[index + 1], comparison) : lists[index])
             }
             lists = merged
         }
     }
 
-    private func merged(_ left: [Entry], _ right: [Entry]) throws -> [Entry] {
+    private func merged(_ left: [Entry], _ right: [Entry], _ comparison: Comparison) throws -> [Entry] {
         let count = left.count + right.count
         var result: [Entry] = []
         result.reserveCapacity(count)
@@ -186,7 +215,7 @@ struct SortedRows {
         var pace = ControlPace(control, every: Self.comparisonsPerCheck)
         while result.count < count {
             try pace.step()
-            if b == right.count || a < left.count && precedes(left[a], right[b]) {
+            if b == right.count || a < left.count && comparison.precedes(left[a], right[b]) {
                 result.append(left[a])
                 a += 1
             } else {
@@ -215,17 +244,6 @@ struct SortedRows {
         (parts, columns, owners) = (keptParts, keptColumns, keptOwners)
     }
 
-    private func precedes(_ left: Entry, _ right: Entry) -> Bool {
-        if left.code != right.code { return left.code < right.code }
-        for (index, sort) in sorts.enumerated() where index > 0 || !sort.order.hasExactCodes {
-            let order = sort.order.order(
-                columns[Int(left.part) * sorts.count + index], Int(left.row),
-                columns[Int(right.part) * sorts.count + index], Int(right.row))
-            if order != 0 { return order < 0 }
-        }
-        return left.ref.key < right.ref.key
-    }
-
     /// The rows in order, without the first `offset`.
     mutating func finish(offset: Int) throws -> ArraySlice<Entry> {
         guard isLimited else {
@@ -237,10 +255,11 @@ struct SortedRows {
         if offset > 0 { try select(entries.count - offset, last: true) }
         var entries = entries
         self.entries = []
+        let comparison = comparison
         var pace = ControlPace(control, every: Self.comparisonsPerCheck)
         try entries.sort { left, right in
             try pace.step()
-            return precedes(left, right)
+            return comparison.precedes(left, right)
         }
         return entries[...]
     }
