@@ -52,8 +52,8 @@ final class BatchInsertPart {
     /// Commits what was appended.
     ///
     /// - Returns: the objects that were inserted or updated.
-    /// - Throws: `CocoaError` 133021 when the policy does not resolve a conflict of unique values; 134070 when an object
-    ///   that the rows are to refer to does not exist; 133020 when others change the rows again and again.
+    /// - Throws: `CocoaError` 133021 when the policy does not resolve a conflict of unique values; 134070 when the rows
+    ///   are to refer to an object that does not exist; 133020 when others change the rows again and again.
     func commit() throws -> [ObjectRef] {
         var rounds = 0
         while true {

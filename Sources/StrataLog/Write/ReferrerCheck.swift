@@ -75,8 +75,8 @@ extension WriteTransaction {
         referrerCheck.add(postings, to: entity, asOf: snapshot)
     }
 
-    /// Looks now for what ``requireUnreferred(deleted:by:asOf:)`` has asked for. The commit looks again at what has been
-    /// changed by then; it is to hold others up as little as possible.
+    /// Looks now for what ``requireUnreferred(deleted:by:asOf:)`` has asked for. The commit looks again at what has
+    /// been changed by then; it is to hold others up as little as possible.
     ///
     /// - Throws: `.conflict` with the objects, and those of which others have changed the rows; `.io` or `.corruption`.
     public func checkReferrers() throws(StoreError) {

@@ -3,9 +3,9 @@ import StrataLog
 /// Looks whether both ends of one-to-one relationships are going to agree once a save is in the store.
 ///
 /// Both ends are stored, so that a change of one is a change of the other. A context that knows an older state of one
-/// end may change only the other: then the version of no row tells that something is amiss. What the store holds agrees,
-/// and rows that a save replaces are what the context has read, or the commit fails; so it is enough to look for the
-/// other ends of what changes, and to read those that the save leaves alone.
+/// end may change only the other: then the version of no row tells that something is amiss. What the store holds
+/// agrees, and rows that a save replaces are what the context has read, or the commit fails; so it is enough to look
+/// for the other ends of what changes, and to read those that the save leaves alone.
 struct PartnerCheck {
     private let ending: StoreEnding
     private let registry: ObjectRegistry

@@ -33,8 +33,8 @@ class StoreEnding: SaveEnding {
     private final var transaction: WriteTransaction?
     /// What was found when the transaction could not be built, until it is mended.
     private final var misaligned: PartnerCheck?
-    /// The state of the store with which objects were aligned last. What is found once more in the same state is left to
-    /// the merge policy.
+    /// The state of the store with which objects were aligned last. What is found once more in the same state is left
+    /// to the merge policy.
     private final var alignedAt: UInt64?
 
     init(_ context: NSManagedObjectContext, _ handle: StoreHandle, _ storeIndex: UInt16) {
@@ -189,7 +189,7 @@ class StoreEnding: SaveEnding {
         transaction.requireExistence(of: object.ref)
     }
 
-    /// Rows that others have committed, and that the context has not seen, may refer to the deleted objects of an entity.
+    /// Rows that others have committed, and that the context has not seen, may refer to deleted objects of an entity.
     private final func requireUnreferred(_ shape: EntityShape, _ entity: UInt16, _ transaction: WriteTransaction) {
         guard ownsReferences else { return }
         let postings = shape.closedByDeletion.compactMap { relationship in
