@@ -16,8 +16,10 @@ struct ReferrerCheck {
     var isEmpty: Bool { rules.isEmpty }
 
     /// - Parameter snapshot: where all that refers to the objects was found; nil when it has yet to be looked for.
-    mutating func add(_ postings: [UInt16], to entity: UInt16, asOf snapshot: Snapshot?) {
-        if postings.isEmpty || rules.contains(where: { $0.entity == entity }) { return }
+    mutating func add(_ postings: () -> [UInt16], to entity: UInt16, asOf snapshot: Snapshot?) {
+        if rules.contains(where: { $0.entity == entity }) { return }
+        let postings = postings()
+        if postings.isEmpty { return }
         rules.append(Rule(entity: entity, postings: postings))
         guard let snapshot else { return }
         for id in postings where settled[id] == nil { settled[id] = snapshot.postings[id] }
@@ -68,10 +70,13 @@ extension WriteTransaction {
     ///
     /// - Parameters:
     ///   - entity: the number of the deleted objects' entity; only the first call for it counts.
-    ///   - postings: the numbers of the relationships by which nothing may refer to them.
+    ///   - postings: the numbers of the relationships by which nothing may refer to them; not asked for when they are
+    ///     known.
     ///   - snapshot: where whoever fills the transaction has found all that refers to them; nil when that was elsewhere
     ///     or at different times.
-    public func requireUnreferred(deleted entity: UInt16, by postings: [UInt16], asOf snapshot: Snapshot? = nil) {
+    public func requireUnreferred(
+        deleted entity: UInt16, by postings: @autoclosure () -> [UInt16], asOf snapshot: Snapshot? = nil
+    ) {
         referrerCheck.add(postings, to: entity, asOf: snapshot)
     }
 

@@ -192,10 +192,11 @@ class StoreEnding: SaveEnding {
     /// Rows that others have committed, and that the context has not seen, may refer to deleted objects of an entity.
     private final func requireUnreferred(_ shape: EntityShape, _ entity: UInt16, _ transaction: WriteTransaction) {
         guard ownsReferences else { return }
-        let postings = shape.closedByDeletion.compactMap { relationship in
-            relationship.inverse.map { handle.map.postings(relationship.destination, $0.slot) }
-        }
-        transaction.requireUnreferred(deleted: entity, by: postings)
+        transaction.requireUnreferred(
+            deleted: entity,
+            by: shape.closedByDeletion.compactMap { relationship in
+                relationship.inverse.map { handle.map.postings(relationship.destination, $0.slot) }
+            })
     }
 
     /// - Throws: the engine's conflict error, when others have committed something that the changes do not go with and
