@@ -104,21 +104,22 @@ final class BatchInsertExecutor {
     /// Fills and commits transactions until `next` has no more objects.
     ///
     /// - Parameter next: writes one object with the writer, and returns false when there are no more.
-    private func insert(_ next: (WriteTransaction) throws -> Bool) throws {
+    private func insert(_ next: (WriteTransaction, inout BatchReferences) throws -> Bool) throws {
         var isDone = false
         while !isDone {
             let transaction = session.makeTransaction()
+            var references = BatchReferences(handle, transaction, handle.log.snapshot)
             bytes = 0
             var count = 0
             while !isDone, !isFull(count) {
                 try pace.step()
-                isDone = try !next(transaction)
+                isDone = try !next(transaction, &references)
                 if !isDone { count += 1 }
             }
             do {
                 try session.commit(transaction)
             } catch let error as StoreError {
-                throw StoreFailure.cocoaError(error, saving: handle)
+                throw references.failure(error) ?? StoreFailure.cocoaError(error, saving: handle)
             }
             try derive()
         }
@@ -168,7 +169,7 @@ final class BatchInsertExecutor {
         if BatchInsertPart.isNeeded(shape, handle) {
             return try insertUnique { try next().map { try given($0, scratch) } }
         }
-        try insert { transaction in
+        try insert { transaction, references in
             guard let values = next() else { return false }
             let row = try given(values, scratch)
             let ref = try nextRef()
@@ -177,6 +178,7 @@ final class BatchInsertExecutor {
             for (slot, value) in row.enumerated() {
                 guard let value = value ?? defaults[slot] else { continue }
                 bytes += value.byteCount
+                try references.add(value, slot, of: shape)
                 try value.write(slot, of: shape.slots[slot], to: writer)
             }
             writer.endRow()
@@ -258,8 +260,9 @@ final class BatchInsertExecutor {
         }
         let storeIndex = context.registry.storeIndex(of: handle)
         var rows: (writer: RowWriter, transaction: WriteTransaction)?
-        try insert { transaction in
+        try insert { transaction, references in
             guard try fill() else { return false }
+            try scratch.forEachReference { try references.add($1, $0, of: shape) }
             if rows?.transaction !== transaction { rows = (RowWriter(transaction, handle, storeIndex), transaction) }
             let ref = try nextRef()
             // The row is written under the key that is reserved for its object.

@@ -52,7 +52,8 @@ final class BatchInsertPart {
     /// Commits what was appended.
     ///
     /// - Returns: the objects that were inserted or updated.
-    /// - Throws: `CocoaError` 133021 when the policy does not resolve a conflict.
+    /// - Throws: `CocoaError` 133021 when the policy does not resolve a conflict of unique values; 134070 when the rows
+    ///   are to refer to an object that does not exist; 133020 when others change the rows again and again.
     func commit() throws -> [ObjectRef] {
         var rounds = 0
         while true {
@@ -63,11 +64,13 @@ final class BatchInsertPart {
                 break
             } catch let error as StoreError {
                 rounds += 1
-                guard error.code == .conflict else { throw StoreFailure.cocoaError(error, saving: handle) }
-                let isResolved = error.uniqueConflicts.isEmpty || resolve(error.uniqueConflicts)
-                guard isResolved, rounds <= BatchLimits.maximumConflictRounds else {
-                    throw session.constraintError(error)
+                let isLast = rounds > BatchLimits.maximumConflictRounds
+                guard error.code == .conflict, !isLast || !error.uniqueConflicts.isEmpty else {
+                    throw StoreFailure.cocoaError(error, saving: handle)
                 }
+                // The next round finds which object is gone, or the rows as they are now.
+                if error.uniqueConflicts.isEmpty { continue }
+                guard !isLast, resolve(error.uniqueConflicts) else { throw session.constraintError(error) }
             }
         }
         return entries.compactMap { entry in
@@ -83,10 +86,11 @@ final class BatchInsertPart {
 
     private func write(to transaction: WriteTransaction, _ snapshot: Snapshot) throws {
         let writer = transaction.writer(for: handle.map.numbers[shape.index])
+        var references = BatchReferences(handle, transaction, snapshot)
         for index in entries.indices {
             if case .update(let holder) = entries[index].fate {
                 if let row = try snapshot.row(holder), let target = handle.map.shape(row.block.entity) {
-                    try update(row, target, entries[index].given, transaction)
+                    try update(row, target, entries[index].given, transaction, &references)
                     continue
                 }
                 // Somebody has deleted it since.
@@ -96,14 +100,17 @@ final class BatchInsertPart {
             guard case .insert = entries[index].fate else { continue }
             writer.beginInsert(key: entries[index].ref.key)
             for (slot, value) in entries[index].given.enumerated() {
-                try (value ?? defaults[slot])?.write(slot, of: shape.slots[slot], to: writer)
+                guard let value = value ?? defaults[slot] else { continue }
+                try references.add(value, slot, of: shape)
+                try value.write(slot, of: shape.slots[slot], to: writer)
             }
             writer.endRow()
         }
     }
 
     private func update(
-        _ row: Row, _ target: EntityShape, _ given: [SlotValue?], _ transaction: WriteTransaction
+        _ row: Row, _ target: EntityShape, _ given: [SlotValue?], _ transaction: WriteTransaction,
+        _ references: inout BatchReferences
     ) throws {
         var changed = SlotSet()
         var values: [(slot: Int, value: SlotValue)] = []
@@ -121,7 +128,10 @@ final class BatchInsertPart {
         let writer = transaction.writer(for: row.ref.entity)
         try writer.beginUpdate(key: row.ref.key, replacing: row.version, changed: changed)
         try writer.copyRow(row, target, except: changed)
-        for (slot, value) in values { try value.write(slot, of: target.slots[slot], to: writer) }
+        for (slot, value) in values {
+            try references.add(value, slot, of: target)
+            try value.write(slot, of: target.slots[slot], to: writer)
+        }
         writer.endRow()
     }
 

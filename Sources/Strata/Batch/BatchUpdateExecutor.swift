@@ -128,6 +128,7 @@ final class BatchUpdateExecutor {
         var found = BatchOutcome()
         let scope = RowScope(handle, snapshot, control)
         var reader = BatchReader(handle, snapshot, refs)
+        var references = BatchReferences(handle, transaction, snapshot)
         var last: (plan: Plan, writer: EntityWriter)?
         let work = EvaluationWork(control)
         var pace = ControlPace(control, every: 64)
@@ -157,7 +158,10 @@ final class BatchUpdateExecutor {
             writer.willReplace(rowOf: row.block)
             try writer.beginUpdate(key: row.ref.key, replacing: row.version, changed: plan.slots)
             try writer.copyRow(row, shape, except: plan.slots)
-            for (slot, value) in values { try value.write(slot, of: shape.slots[slot], to: writer) }
+            for (slot, value) in values {
+                try references.add(value, slot, of: shape)
+                try value.write(slot, of: shape.slots[slot], to: writer)
+            }
             writer.endRow()
             found.count += 1
             if request.resultType == .updatedObjectIDsResultType {

@@ -111,6 +111,14 @@ final class ScratchObject {
                 + "the objects into a context instead.")
     }
 
+    /// The slots of the to-one relationships that were set, with what they refer to.
+    func forEachReference(_ body: (Int, ObjectRef) throws -> Void) rethrows {
+        for relationship in references {
+            guard let overlay = object.overlay, overlay.holdsValue(relationship.slot) else { continue }
+            try body(relationship.slot, overlay.object(at: shape.slots[relationship.slot].offset).ref)
+        }
+    }
+
     /// - Throws: `CocoaError` 134070 when an integer attribute has no room for a number that it was set to by key.
     func checkRanges() throws {
         guard object.flags.contains(.numberOutOfRange) else { return }

@@ -152,9 +152,8 @@ final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
             // What others have deleted the store has no more.
             deleted: Set(ending.changes.deleted.filter { !$0.flags.contains(.gone) }),
             locked: Set(lockedObjects(ending)))
-        if request.isEmpty { return try handle.log.commit(transaction) }
         do {
-            _ = try execute(request, in: ending.context)
+            if !request.isEmpty { _ = try execute(request, in: ending.context) }
         } catch {
             // Not as CocoaError: any NSError can be cast to one here, and would lose its domain.
             let info = (error as NSError).userInfo

@@ -350,7 +350,10 @@ public final class LogStore: Sendable {
         }
         let began = ContinuousClock.now
         try transaction.checkReferrers()
-        let request = CommitRequest(try PreparedTransaction(transaction))
+        let prepared = try PreparedTransaction(transaction)
+        // To encode it has taken a while.
+        try transaction.checkReferrers()
+        let request = CommitRequest(prepared)
         queue.submit(request, ticket: ticket) { process($0) }
         ticket?.end()
         guard let result = request.result else { preconditionFailure("a commit was left without a result") }

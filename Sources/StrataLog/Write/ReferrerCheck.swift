@@ -12,12 +12,23 @@ struct ReferrerCheck {
     private var rules: [Rule] = []
     /// The versions of postings in which nothing refers to what is deleted.
     private var settled: [UInt16: Postings] = [:]
+    /// How many references to each object the transaction takes away, by the relationship's postings. Counted once:
+    /// what is deleted is looked up again wherever others have changed the postings.
+    private var removals: [UInt16: Removals] = [:]
+
+    private struct Removals {
+        var counts: [ObjectRef: Int] = [:]
+        /// How many changes have been counted: the transaction may get others.
+        var changes = 0
+    }
 
     var isEmpty: Bool { rules.isEmpty }
 
     /// - Parameter snapshot: where all that refers to the objects was found; nil when it has yet to be looked for.
-    mutating func add(_ postings: [UInt16], to entity: UInt16, asOf snapshot: Snapshot?) {
-        if postings.isEmpty || rules.contains(where: { $0.entity == entity }) { return }
+    mutating func add(_ postings: () -> [UInt16], to entity: UInt16, asOf snapshot: Snapshot?) {
+        if rules.contains(where: { $0.entity == entity }) { return }
+        let postings = postings()
+        if postings.isEmpty { return }
         rules.append(Rule(entity: entity, postings: postings))
         guard let snapshot else { return }
         for id in postings where settled[id] == nil { settled[id] = snapshot.postings[id] }
@@ -31,7 +42,6 @@ struct ReferrerCheck {
     ) throws(StoreError) -> [ObjectRef] {
         var referred: [ObjectRef] = []
         var seen: [UInt16: Postings] = [:]
-        var removals: [UInt16: [ObjectRef: Int]] = [:]
         for rule in rules {
             guard let writer = transaction.writers.first(where: { $0.entity == rule.entity }) else { continue }
             for id in rule.postings {
@@ -41,10 +51,7 @@ struct ReferrerCheck {
                 for deleted in writer.deleted {
                     let target = ObjectRef(entity: rule.entity, key: deleted.key)
                     let count = try list.count(of: target)
-                    if count == 0 { continue }
-                    let removed = removals[id] ?? Self.removals(id, in: transaction)
-                    removals[id] = removed
-                    if count > removed[target, default: 0] { referred.append(target) }
+                    if count > 0, count > removed(target, id, by: transaction) { referred.append(target) }
                 }
             }
         }
@@ -52,13 +59,22 @@ struct ReferrerCheck {
         return referred
     }
 
-    /// How many references to each object the transaction takes away.
-    private static func removals(_ id: UInt16, in transaction: WriteTransaction) -> [ObjectRef: Int] {
-        var removals: [ObjectRef: Int] = [:]
-        for list in transaction.accumulators where list.postingsID == id {
-            for change in list.others where change.isRemoval { removals[change.target, default: 0] += 1 }
+    /// Whether postings have changed since nothing was found in them that refers to what is deleted.
+    func isBehind(_ current: NumberTable<Postings>) -> Bool {
+        rules.contains { rule in
+            rule.postings.contains { id in current[id].map { settled[id] !== $0 } ?? false }
         }
-        return removals
+    }
+
+    /// How many references to an object the transaction takes away.
+    private mutating func removed(_ target: ObjectRef, _ id: UInt16, by transaction: WriteTransaction) -> Int {
+        guard let list = transaction.accumulators.first(where: { $0.postingsID == id }) else { return 0 }
+        if removals[id]?.changes != list.others.count {
+            var new = Removals(changes: list.others.count)
+            for change in list.others where change.isRemoval { new.counts[change.target, default: 0] += 1 }
+            removals[id] = new
+        }
+        return removals[id]?.counts[target] ?? 0
     }
 }
 
@@ -68,23 +84,33 @@ extension WriteTransaction {
     ///
     /// - Parameters:
     ///   - entity: the number of the deleted objects' entity; only the first call for it counts.
-    ///   - postings: the numbers of the relationships by which nothing may refer to them.
+    ///   - postings: the numbers of the relationships by which nothing may refer to them; not asked for when they are
+    ///     known.
     ///   - snapshot: where whoever fills the transaction has found all that refers to them; nil when that was elsewhere
     ///     or at different times.
-    public func requireUnreferred(deleted entity: UInt16, by postings: [UInt16], asOf snapshot: Snapshot? = nil) {
+    public func requireUnreferred(
+        deleted entity: UInt16, by postings: @autoclosure () -> [UInt16], asOf snapshot: Snapshot? = nil
+    ) {
         referrerCheck.add(postings, to: entity, asOf: snapshot)
     }
 
-    /// Looks now for what ``requireUnreferred(deleted:by:asOf:)`` has asked for. The commit looks again at what has been
-    /// changed by then; it is to hold others up as little as possible.
+    /// How often the referrers are looked for before the commit waits for its turn. Each time takes less, and leaves
+    /// less time for others to change something, than the first one.
+    private static let maximumChecks = 4
+
+    /// Looks now for what ``requireUnreferred(deleted:by:asOf:)`` has asked for, again while others change what it
+    /// looks at. The commit looks at what has been changed by then, and holds others up meanwhile.
     ///
     /// - Throws: `.conflict` with the objects, and those of which others have changed the rows; `.io` or `.corruption`.
     public func checkReferrers() throws(StoreError) {
-        guard !referrerCheck.isEmpty, let snapshot = currentSnapshot else { return }
-        if try referrerCheck.referred(of: self, in: snapshot.postings).isEmpty { return }
-        var edit = SnapshotEdit(base: snapshot)
-        let conflicts = try edit.conflicts(of: self)
-        if !conflicts.isEmpty { throw Self.conflict(conflicts) }
+        if referrerCheck.isEmpty { return }
+        for _ in 0..<Self.maximumChecks {
+            guard let snapshot = currentSnapshot, referrerCheck.isBehind(snapshot.postings) else { return }
+            if try referrerCheck.referred(of: self, in: snapshot.postings).isEmpty { continue }
+            var edit = SnapshotEdit(base: snapshot)
+            let conflicts = try edit.conflicts(of: self)
+            if !conflicts.isEmpty { throw Self.conflict(conflicts) }
+        }
     }
 
     static func conflict(_ refs: [ObjectRef]) -> StoreError {

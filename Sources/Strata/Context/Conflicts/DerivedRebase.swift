@@ -27,7 +27,9 @@ struct DerivedRebase {
         var rest: [ObjectRef] = []
         for ref in refs {
             guard let object = context.registry.object(ref, ending.storeIndex), object.isUpdated,
-                let row = try snapshot.row(ref)
+                let row = try snapshot.row(ref),
+                // Otherwise the conflict is about something else than the row.
+                row.version.sequence != object.version.sequence
             else {
                 rest.append(ref)
                 continue

@@ -28,6 +28,20 @@ struct LateRelationships {
         }
     }
 
+    /// Makes the other ends of one-to-one relationships follow, which nobody else has changed.
+    ///
+    /// - Parameter objects: those at the ends that the save writes.
+    /// - Throws: the store's error when a row cannot be read.
+    func align(_ objects: [NSManagedObject]) throws {
+        do {
+            for object in objects where isPending(object) {
+                if object.isMarkedDeleted { try leavePartners(of: object) } else { try alignPartners(of: object) }
+            }
+        } catch let error as StoreError {
+            throw StoreFailure.cocoaError(error, reading: ending.handle)
+        }
+    }
+
     private func isPending(_ object: NSManagedObject) -> Bool {
         let isHere = object.storeIndex == ending.storeIndex || object.flags.contains(.inserted)
         return isHere && object.flags.contains(.listed) && !object.flags.contains(.gone)
@@ -130,6 +144,18 @@ struct LateRelationships {
         }
     }
 
+    /// Makes those that go on referring to a deleted object refer to nothing.
+    private func leavePartners(of object: NSManagedObject) throws {
+        guard let row = try snapshot.row(object.ref) else { return }
+        for relationship in object.shape.partners where relationship.deleteRule == .nullifyDeleteRule {
+            guard relationship.slot < row.block.slotCount,
+                let other = try current(row.block.column(relationship.slot).reference(row.index)),
+                refers(other, relationship, to: object)
+            else { continue }
+            try apply(relationship, of: object, to: other)
+        }
+    }
+
     /// The target does not refer back to the object: it does from now on if it is free.
     private func claim(
         _ target: NSManagedObject, _ inverse: RelationshipShape, _ relationship: RelationshipShape,
@@ -139,10 +165,21 @@ struct LateRelationships {
             let isThere = try snapshot.row(target.ref) != nil
             if isThere, try current(target.ref) == nil { return }
         }
-        if target.flags.contains(.gone) || target.toOneTarget(inverse) != nil {
-            if target.toOneTarget(inverse) !== object { object.writeReference(relationship, nil) }
+        let holder = target.toOneTarget(inverse)
+        if holder === object { return }
+        let isTaken = holder.map { !$0.isMarkedDeleted && !hasLeft(target, relationship, $0) } ?? false
+        if target.flags.contains(.gone) || isTaken {
+            object.writeReference(relationship, nil)
         } else {
             target.writeReference(inverse, object)
         }
+    }
+
+    /// Whether the save makes an object refer to something else.
+    private func hasLeft(
+        _ target: NSManagedObject, _ relationship: RelationshipShape, _ holder: NSManagedObject
+    ) -> Bool {
+        guard holder.flags.contains(.dirtySlots), let overlay = holder.overlay else { return false }
+        return overlay.isDirty(relationship.slot) && holder.toOneTarget(relationship) !== target
     }
 }

@@ -4,8 +4,8 @@ import StrataSupport
 
 /// The part of a save that goes to the log of one store, as one transaction.
 class StoreEnding: SaveEnding {
-    /// How often a save is tried again after a merge policy has resolved its conflicts, though nobody else has saved
-    /// since: such a policy resolves nothing.
+    /// How often in a row a save is tried again after its conflicts were resolved, though nobody else has saved since:
+    /// that resolves nothing.
     private static let maximumConflictRounds = 16
     /// So many objects of a conflict are named.
     private static let maximumConflictNames = 3
@@ -31,6 +31,11 @@ class StoreEnding: SaveEnding {
     /// One for each of the written objects: the inserted ones, then the updated ones.
     private final var tickets: ContiguousArray<EntityWriter.RowTicket> = []
     private final var transaction: WriteTransaction?
+    /// What was found when the transaction could not be built, until it is mended.
+    private final var misaligned: PartnerCheck?
+    /// The state of the store with which objects were aligned last. What is found once more in the same state is left
+    /// to the merge policy.
+    private final var alignedAt: UInt64?
 
     init(_ context: NSManagedObjectContext, _ handle: StoreHandle, _ storeIndex: UInt16) {
         self.context = context
@@ -52,7 +57,7 @@ class StoreEnding: SaveEnding {
         if handle.isReadOnly { throw StoreFailure.readOnly(handle) }
         let pipeline = context.pipeline
         var rounds = 0
-        var resolvedAt: UInt64?
+        var lastConflictAt: UInt64?
         while true {
             do {
                 let transaction = try build()
@@ -64,15 +69,18 @@ class StoreEnding: SaveEnding {
                 attempts += 1
                 if !pipeline.isBegun { try pipeline.control?.check() }
                 let newest = handle.log.snapshot.sequence
-                if resolvedAt == newest { rounds += 1 }
+                rounds = lastConflictAt == newest ? rounds + 1 : 0
+                lastConflictAt = newest
                 guard rounds < Self.maximumConflictRounds, attempts < Self.maximumAttempts else {
                     throw StoreFailure.cocoaError(error, saving: handle)
                 }
                 pipeline.settle()
+                var merged = try alignPartners()
                 var left = error
                 left.conflicts = try DerivedRebase(context: context, ending: self).resolve(error.conflicts)
-                let merged = try resolve(left)
-                if !merged.isEmpty { resolvedAt = newest }
+                // What only this context has brought about is nothing to ask a policy about.
+                let isAligned = !merged.isEmpty && left.conflicts.isEmpty && left.uniqueConflicts.isEmpty
+                if !isAligned { merged += try resolve(left) }
                 // What is not a save of the whole context has nothing to collect anew.
                 guard pipeline.isSaving else { throw StoreFailure.cocoaError(error, saving: handle) }
                 try pipeline.recollect(validating: merged)
@@ -80,6 +88,17 @@ class StoreEnding: SaveEnding {
                 throw StoreFailure.cocoaError(error, saving: handle)
             }
         }
+    }
+
+    /// Makes the other ends of one-to-one relationships follow that this context alone has not kept in line.
+    ///
+    /// - Returns: the objects at the ends that they follow.
+    private func alignPartners() throws -> [NSManagedObject] {
+        guard let found = misaligned else { return [] }
+        misaligned = nil
+        let objects = found.misaligned.map(\.object)
+        try LateRelationships(context, self, found.snapshot).align(objects)
+        return objects
     }
 
     /// Asks the merge policy.
@@ -170,13 +189,14 @@ class StoreEnding: SaveEnding {
         transaction.requireExistence(of: object.ref)
     }
 
-    /// Rows that others have committed, and that the context has not seen, may refer to the deleted objects of an entity.
+    /// Rows that others have committed, and that the context has not seen, may refer to deleted objects of an entity.
     private final func requireUnreferred(_ shape: EntityShape, _ entity: UInt16, _ transaction: WriteTransaction) {
         guard ownsReferences else { return }
-        let postings = shape.closedByDeletion.compactMap { relationship in
-            relationship.inverse.map { handle.map.postings(relationship.destination, $0.slot) }
-        }
-        transaction.requireUnreferred(deleted: entity, by: postings)
+        transaction.requireUnreferred(
+            deleted: entity,
+            by: shape.closedByDeletion.compactMap { relationship in
+                relationship.inverse.map { handle.map.postings(relationship.destination, $0.slot) }
+            })
     }
 
     /// - Throws: the engine's conflict error, when others have committed something that the changes do not go with and
@@ -188,8 +208,14 @@ class StoreEnding: SaveEnding {
             var partners = PartnerCheck(self)
             try partners.run()
             conflicts += partners.conflicts
+            let found = partners.misaligned
+            if alignedAt == partners.snapshot.sequence {
+                conflicts += found.map(\.conflict)
+            } else if !found.isEmpty {
+                (misaligned, alignedAt) = (partners, partners.snapshot.sequence)
+            }
         }
-        if conflicts.isEmpty { return }
+        if conflicts.isEmpty, misaligned == nil { return }
         throw StoreError(
             .conflict, "\(conflicts.count) objects were given other relationships since they were read",
             conflicts: Array(Set(conflicts)).sorted())

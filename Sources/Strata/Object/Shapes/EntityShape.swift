@@ -64,7 +64,8 @@ final class EntityShape: @unchecked Sendable {
     private(set) var hasLinks = false
     /// The one-to-one relationships, of which both ends are stored. Set when the model's shapes are linked.
     private(set) var partners: [RelationshipShape] = []
-    /// The to-many relationships by which nothing may refer to a deleted object. Set when the model's shapes are linked.
+    /// The to-many relationships by which nothing may refer to a deleted object. Set when the model's shapes are
+    /// linked.
     private(set) var closedByDeletion: [RelationshipShape] = []
 
     init(
