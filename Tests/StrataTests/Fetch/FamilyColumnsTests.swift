@@ -45,8 +45,8 @@ import Testing
             let chunks = handle.columnChunks
             #expect(try count("Order", "number < 1000", context) == 1_000)
             let numbers = chunks.heldBytes
-            // One number a row, and where each lies, for the columns and for the next scan; some rows may be too few for
-            // columns.
+            // One number a row, and where each lies, for the columns and for the next scan; some rows may be too few
+            // for columns.
             #expect(numbers > 4_000 * 8 && numbers < rows * (8 + 64))
             #expect(try count("Rush", "number < 1000", context) == 250)
             #expect(try count("Gift", "number >= 4000", context) == 50)

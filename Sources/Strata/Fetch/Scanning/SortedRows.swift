@@ -201,7 +201,8 @@ struct SortedRows {
             var merged: [[Entry]] = []
             for index in stride(from: 0, to: lists.count, by: 2) {
                 merged.append(
-                    index + 1 < lists.count ? try merged(lists[index], lists[index + 1], comparison) : lists[index])
+                    index + 1 < lists.count ? try self.merged(lists[index], lists[index + 1], comparison) : lists[index]
+                )
             }
             lists = merged
         }
