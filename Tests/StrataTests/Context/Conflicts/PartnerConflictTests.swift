@@ -231,7 +231,7 @@ import Testing
     }
 
     /// All of the object is written, also the partner that it had when it was read.
-    @Test(arguments: StoreKind.allCases) func anOverwrittenObjectHasItsPartnerBack(_ kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases) func anOverwrittenObjectLeavesOnePair(_ kind: StoreKind) throws {
         let world = try World(kind, .overwrite, pairs: [("a", "b")])
         try world.here.performAndWait {
             try world.elsewhere { world.other("a").setValue(world.other("d"), forKey: "right") }
