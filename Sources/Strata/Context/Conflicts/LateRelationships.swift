@@ -125,10 +125,8 @@ struct LateRelationships {
     private func alignPartners(of object: NSManagedObject) throws {
         guard !object.isMarkedDeleted, object.flags.contains(.dirtySlots) else { return }
         for relationship in object.shape.partners {
-            guard let inverse = relationship.inverse, let overlay = object.overlay,
-                overlay.isDirty(relationship.slot)
-            else { continue }
-            if let target = object.toOneTarget(relationship), !target.isMarkedDeleted,
+            guard let inverse = relationship.inverse, let new = object.changedTarget(relationship) else { continue }
+            if let target = new, !target.isMarkedDeleted,
                 target.toOneTarget(inverse) !== object
             {
                 try claim(target, inverse, relationship, for: object)
@@ -167,19 +165,13 @@ struct LateRelationships {
         }
         let holder = target.toOneTarget(inverse)
         if holder === object { return }
-        let isTaken = holder.map { !$0.isMarkedDeleted && !hasLeft(target, relationship, $0) } ?? false
+        // Not by one that the save makes refer to something else.
+        let leaves = holder?.changedTarget(relationship).map { $0 !== target } ?? false
+        let isTaken = holder.map { !$0.isMarkedDeleted && !leaves } ?? false
         if target.flags.contains(.gone) || isTaken {
             object.writeReference(relationship, nil)
         } else {
             target.writeReference(inverse, object)
         }
-    }
-
-    /// Whether the save makes an object refer to something else.
-    private func hasLeft(
-        _ target: NSManagedObject, _ relationship: RelationshipShape, _ holder: NSManagedObject
-    ) -> Bool {
-        guard holder.flags.contains(.dirtySlots), let overlay = holder.overlay else { return false }
-        return overlay.isDirty(relationship.slot) && holder.toOneTarget(relationship) !== target
     }
 }

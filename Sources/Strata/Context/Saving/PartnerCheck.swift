@@ -66,13 +66,6 @@ struct PartnerCheck {
         return row.block.verifiedColumn(relationship.slot).reference(row.row)
     }
 
-    /// What the save writes as the other end of an object; nil if it leaves that alone.
-    private func written(_ object: NSManagedObject, _ relationship: RelationshipShape) -> NSManagedObject?? {
-        guard object.flags.contains(.dirtySlots), let overlay = object.overlay, overlay.isDirty(relationship.slot)
-        else { return nil }
-        return .some(object.toOneTarget(relationship))
-    }
-
     /// Whether an object goes on referring to one that has left it.
     private func isLeftBehind(
         _ partner: ObjectRef, _ inverse: RelationshipShape, by object: NSManagedObject
@@ -81,7 +74,7 @@ struct PartnerCheck {
         if let known = registry.object(partner, ending.storeIndex) {
             if known.isMarkedDeleted || known.flags.contains(.gone) { return false }
             // What it refers to instead is checked with it.
-            if let other = written(known, inverse) { return other === object && object.isMarkedDeleted }
+            if let other = known.changedTarget(inverse) { return other === object && object.isMarkedDeleted }
         }
         return try refers(partner, inverse, to: object) && isCurrent(object)
     }
@@ -89,7 +82,7 @@ struct PartnerCheck {
     private func leadsBack(
         from partner: NSManagedObject, _ inverse: RelationshipShape, to object: NSManagedObject
     ) throws -> Bool {
-        if let other = written(partner, inverse) { return other === object }
+        if let other = partner.changedTarget(inverse) { return other === object }
         if partner.storeIndex == 0 { return partner.toOneTarget(inverse) === object }
         return try object.storeIndex != 0 && refers(partner.ref, inverse, to: object) || !isCurrent(object)
     }
@@ -104,7 +97,7 @@ struct PartnerCheck {
     private func isFree(
         _ partner: NSManagedObject, _ inverse: RelationshipShape, _ relationship: RelationshipShape
     ) throws -> Bool {
-        guard partner.storeIndex != 0, written(partner, inverse) == nil, try isFresh(partner.ref),
+        guard partner.storeIndex != 0, partner.changedTarget(inverse) == nil, try isFresh(partner.ref),
             let row = try snapshot.row(partner.ref)
         else { return false }
         guard inverse.slot < row.block.slotCount else { return true }
@@ -112,7 +105,7 @@ struct PartnerCheck {
         if ref.isNull { return true }
         guard let holder = registry.object(ref, ending.storeIndex) else { return false }
         if holder.isMarkedDeleted { return true }
-        return written(holder, relationship).map { $0 !== partner } ?? false
+        return holder.changedTarget(relationship).map { $0 !== partner } ?? false
     }
 
     /// Whether the context has not read an older row of an object than the store has.

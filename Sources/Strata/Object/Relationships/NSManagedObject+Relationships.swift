@@ -103,6 +103,12 @@ extension NSManagedObject {
         return toOneTarget(at: SlotToken(shape: shape, index: slot, offset: Int(shape.codes[slot].offset)))
     }
 
+    /// What the next save makes a to-one relationship refer to; nil when it leaves that alone.
+    final func changedTarget(_ relationship: RelationshipShape) -> NSManagedObject?? {
+        guard flags.contains(.dirtySlots), let overlay, overlay.isDirty(relationship.slot) else { return nil }
+        return .some(toOneTarget(relationship))
+    }
+
     final func toOneTarget(at token: SlotToken) -> NSManagedObject? {
         let slot = token.index
         if isUnread { realize(slot) }
