@@ -60,7 +60,7 @@ extension DirectSearch {
             guard !lead.isDescending, writer.count > 0 else {
                 return try read(OrderedRange(prefix: writer.array), lead, index, body)
             }
-            if let report { try record(OrderedRange(prefix: writer.array), lead, index, report) }
+            try record(OrderedRange(prefix: writer.array), lead, index)
             try index.forEach(prefix: writer.written, body)
             return nil
         }
@@ -70,15 +70,18 @@ extension DirectSearch {
         _ range: OrderedRange, _ lead: DirectLead, _ index: OrderedIndex,
         _ body: (ObjectRef) throws(StoreError) -> Bool
     ) throws(StoreError) -> Outcome? {
-        if let report { try record(range, lead, index, report) }
+        try record(range, lead, index)
         _ = try index.forEach(in: range, descending: lead.isDescending, body)
         return nil
     }
 
+    /// - Parameter range: only made for a report that wants the rows in it counted: a key costs more than most of what
+    ///   is noted of a fetch.
     private func record(
-        _ range: OrderedRange, _ lead: DirectLead, _ index: OrderedIndex, _ report: ScanReport
+        _ range: @autoclosure () -> OrderedRange, _ lead: DirectLead, _ index: OrderedIndex
     ) throws(StoreError) {
-        report.record(index: lead.name, estimated: report.isEstimating ? try index.count(in: range) : 0)
+        guard let report else { return }
+        report.record(index: lead.name, estimated: report.isEstimating ? try index.count(in: range()) : 0)
     }
 
     /// The rows with one of several values behind the first elements.
@@ -105,7 +108,7 @@ extension DirectSearch {
         }
         // Each value once, whatever the list says. Whoever takes the rows sorts them, so any order will do.
         for key in keys {
-            if let report { try record(OrderedRange(prefix: key), lead, index, report) }
+            try record(OrderedRange(prefix: key), lead, index)
             var goesOn = true
             try key.withBytes { key throws(StoreError) in
                 try index.forEach(prefix: key) { ref throws(StoreError) in
