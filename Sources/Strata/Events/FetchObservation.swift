@@ -4,31 +4,30 @@ import StrataSupport
 
 /// A fetch or count that somebody wants to hear of: what it does is noted, and told when it is over.
 ///
-/// Belongs to the fetch, and so to one thread at a time.
-final class FetchObservation: FetchEvent {
+/// It is the report that the searches fill in, too, so that a fetch which is only counted makes one object. Belongs to
+/// the fetch, and so to one thread at a time.
+final class FetchObservation: ScanReport, FetchEvent {
     let entity: String
     let isCount: Bool
-    /// Filled in by the fetch.
-    let report = ScanReport()
     /// The plan, once it is there.
     var plan: FetchPlan?
-    private(set) var duration = Duration.zero
+    private(set) var nanoseconds: Int64 = 0
     private(set) var error: (any Error)?
     private(set) var results = 0
     private let context: NSManagedObjectContext
     /// Asked only by those who want it in words. A fetch in the background has a request that is its own.
     private let request: any AnyFetchRequest
-    private let began = ContinuousClock.now
-    private let parts = EventGathering()
+    private let began = EventInstant.now
     private var outcome: FetchOutcome?
-    private lazy var knownStores = context.coordinator?.eventStores ?? []
+    private(set) lazy var stores = context.coordinator?.eventStores ?? []
 
     init<T>(_ context: NSManagedObjectContext, _ request: NSFetchRequest<T>, isCount: Bool = false) {
         self.context = context
         self.request = request
         self.isCount = isCount || request.stored.resultType.contains(.countResultType)
         entity = request.stored.entityName ?? request.stored.entity?.name ?? "?"
-        report.isEstimating = EventHub.wants(.explanations)
+        super.init()
+        isEstimating = EventHub.wants(.explanations)
     }
 
     /// Runs a fetch and tells of it.
@@ -37,36 +36,39 @@ final class FetchObservation: FetchEvent {
     ///   - count: how many results what the fetch gives is.
     ///   - outcome: the results, for whoever wants to show some.
     func run<T>(_ body: () throws -> T, count: (T) -> Int, outcome: (T) -> FetchOutcome) throws -> T {
+        var parts = EventGathering()
         do {
             let value = try parts.gather(body)
-            end(count(value), nil, showing: outcome(value))
+            end(count(value), nil, with: parts, showing: outcome(value))
             return value
         } catch {
-            end(0, error)
+            end(0, error, with: parts)
             throw error
         }
     }
 
     /// - Parameters:
     ///   - error: why it failed.
+    ///   - parts: what was part of it.
     ///   - outcome: asked for if somebody wants to show results.
-    func end(_ results: Int, _ error: (any Error)?, showing outcome: @autoclosure () -> FetchOutcome = .none) {
-        duration = ContinuousClock.now - began
+    func end(
+        _ results: Int, _ error: (any Error)?, with parts: EventGathering = EventGathering(),
+        showing outcome: @autoclosure () -> FetchOutcome = .none
+    ) {
+        nanoseconds = EventInstant.now.nanoseconds(since: began)
         self.error = error
         self.results = results
         if EventHub.wants(.results) { self.outcome = outcome() }
         EventHub.tell(.fetch(self), with: parts)
     }
 
-    var stores: [EventStore] { knownStores }
     var path: String? { foundBy?.rawValue }
-    var index: String? { report.index }
     var reusesPlan: Bool { plan?.isReused ?? false }
-    var rowsScanned: Int { report.statistics.rowsTested + report.statistics.rowsInterpreted }
-    var rowsInterpreted: Int { report.statistics.rowsInterpreted }
+    var rowsScanned: Int { statistics.rowsTested + statistics.rowsInterpreted }
+    var rowsInterpreted: Int { statistics.rowsInterpreted }
 
     private var foundBy: FetchExplanation.Path? {
-        if let path = report.path { return path }
+        if let searchPath { return searchPath }
         // No search has reported of it.
         if error != nil { return nil }
         if plan == nil { return .customStore }
@@ -80,7 +82,7 @@ final class FetchObservation: FetchEvent {
     func resultLines(_ maximum: Int) -> [String] { outcome?.lines(maximum) ?? [] }
 
     func explanation() -> String {
-        FetchExplanation(path: foundBy ?? .counters, report, plan, results: results, duration: duration).description
+        FetchExplanation(path: foundBy ?? .counters, self, plan, results: results, duration: duration).description
     }
 }
 

@@ -3,7 +3,7 @@ import StrataSupport
 
 /// A save that somebody wants to hear of. Belongs to the save.
 final class SaveObservation {
-    private let began = ContinuousClock.now
+    private let began = EventInstant.now
     /// Nil until the changes have been divided by where they go.
     private var event: SaveEvent?
 
@@ -42,7 +42,7 @@ final class SaveObservation {
 
     /// Tells of the save, unless there was nothing to write.
     func end(_ pipeline: SavePipeline, _ error: (any Error)?) {
-        let duration = ContinuousClock.now - began
+        let duration = Duration.nanoseconds(EventInstant.now.nanoseconds(since: began))
         if event == nil, error == nil { return }
         var told =
             event

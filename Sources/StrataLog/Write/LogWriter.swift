@@ -261,9 +261,9 @@ final class LogWriter: @unchecked Sendable {
         if let failure { throw failure }
         guard durable.position != end.position else { return false }
         guard EventHub.wants(.flush) else { return try flushNow() }
-        let (records, bytes, began) = (unsynced.count, unsyncedByteCount, ContinuousClock.now)
+        let (records, bytes, began) = (unsynced.count, unsyncedByteCount, EventInstant.now)
         let result = Result { () throws(StoreError) in try flushNow() }
-        var work = StoreWork(stores: eventStores, duration: .now - began)
+        var work = StoreWork(stores: eventStores, since: began)
         if case .failure(let error) = result { work.error = error }
         EventHub.tell(.flush(FlushEvent(work: work, records: records, bytes: bytes)))
         return try result.get()

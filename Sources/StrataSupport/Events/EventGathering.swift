@@ -1,23 +1,25 @@
 internal import CStrataSupport
 
-/// Something that is told when it is over, together with what was part of it: whoever listens looks once for where its
-/// metrics, logs and spans go. Belongs to one thread while it runs.
-package final class EventGathering {
-    /// What was part of it, in the order in which it ended.
-    @exclusivity(unchecked) private var parts: [FaultEvent] = []
+/// What was part of something, to be told with that: whoever listens looks once for where its metrics, logs and spans
+/// go. Lies with whoever gathers it, on the thread that does so.
+package struct EventGathering {
+    /// In the order in which it ended.
+    private(set) var parts: [FaultEvent] = []
     /// With so many, these are told by themselves: a long fetch must not fill the memory.
     private static let partsMaximum = 256
 
     package init() {}
 
     /// Runs a body. The look-ups for faults that it makes on this thread are parts.
-    package func gather<Result>(_ body: () throws -> Result) rethrows -> Result {
+    package mutating func gather<Result>(_ body: () throws -> Result) rethrows -> Result {
         let outer = strata_events_gatherer()
-        // It lives as long as this call, which takes it out again.
-        strata_events_set_gatherer(Unmanaged.passUnretained(self).toOpaque())
         defer { strata_events_set_gatherer(outer) }
-        defer { withExtendedLifetime(self) {} }
-        return try body()
+        // It stays where it is until this call is over, which takes it out again. Only ``take(_:)`` reaches it until
+        // then, on this thread.
+        return try withUnsafeMutablePointer(to: &self) { gathering in
+            strata_events_set_gatherer(gathering)
+            return try body()
+        }
     }
 
     /// Runs a body of somebody else's, who waits for it.
@@ -28,20 +30,18 @@ package final class EventGathering {
         strata_events_set_gatherer(outer)
     }
 
-    /// What was part of it, which is told once.
-    func takeParts() -> [FaultEvent] {
-        defer { parts = [] }
-        return parts
-    }
-
     /// Whether an event became a part of what the thread does.
     static func take(_ event: StrataEvent) -> Bool {
         guard case .fault(let fault) = event, let gatherer = strata_events_gatherer() else { return false }
-        let gathering = Unmanaged<EventGathering>.fromOpaque(gatherer).takeUnretainedValue()
-        if gathering.parts.count >= partsMaximum { EventHub.tell(oneByOne: gathering.takeParts()) }
+        let gathering = gatherer.assumingMemoryBound(to: EventGathering.self)
+        if gathering.pointee.parts.count >= partsMaximum {
+            let told = gathering.pointee.parts
+            gathering.pointee.parts = []
+            EventHub.tell(oneByOne: told)
+        }
         // As many as a request with one prefetched relationship has.
-        if gathering.parts.isEmpty { gathering.parts.reserveCapacity(4) }
-        gathering.parts.append(fault)
+        if gathering.pointee.parts.isEmpty { gathering.pointee.parts.reserveCapacity(4) }
+        gathering.pointee.parts.append(fault)
         return true
     }
 }

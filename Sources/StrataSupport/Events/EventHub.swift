@@ -10,17 +10,31 @@ package enum EventHub {
     /// The kinds of all listeners.
     @usableFromInline static let wanted = Atomic<UInt32>(0)
 
+    /// An object, so that telling it something takes one reference and no copies of its closures.
+    private final class Entry: Sendable {
+        let number: Int
+        let listener: EventListener
+
+        init(_ number: Int, _ listener: EventListener) {
+            self.number = number
+            self.listener = listener
+        }
+    }
+
     /// All listeners at some time.
     private final class Listeners: Sendable {
-        let all: [(number: Int, listener: EventListener)]
-        let kinds: EventKinds
+        let all: [Entry]
         /// Those that have something to bind.
-        let capturing: [EventListener]
+        let capturing: [Entry]
+        /// Those that hear of events.
+        let telling: [Entry]
 
-        init(_ all: [(number: Int, listener: EventListener)]) {
+        var kinds: EventKinds { all.reduce(EventKinds()) { $0.union($1.listener.kinds) } }
+
+        init(_ all: [Entry]) {
             self.all = all
-            kinds = all.reduce(EventKinds()) { $0.union($1.listener.kinds) }
-            capturing = all.map(\.listener).filter { $0.kinds.contains(.taskLocals) }
+            capturing = all.filter { $0.listener.kinds.contains(.taskLocals) }
+            telling = all.filter { $0.listener.kinds != .taskLocals }
         }
     }
 
@@ -41,7 +55,7 @@ package enum EventHub {
     package static func add(_ listener: EventListener) -> Int {
         lastNumber.withLock { lastNumber in
             lastNumber += 1
-            publish(listeners.value.all + [(lastNumber, listener)])
+            publish(listeners.value.all + [Entry(lastNumber, listener)])
             return lastNumber
         }
     }
@@ -51,7 +65,7 @@ package enum EventHub {
         lastNumber.withLock { _ in publish(listeners.value.all.filter { $0.number != number }) }
     }
 
-    private static func publish(_ all: [(number: Int, listener: EventListener)]) {
+    private static func publish(_ all: [Entry]) {
         let new = Listeners(all)
         listeners.publish(new)
         wanted.store(new.kinds.rawValue, ordering: .relaxed)
@@ -65,7 +79,7 @@ package enum EventHub {
 
     /// Tells who listens for something, and for what was part of it.
     package static func tell(_ event: StrataEvent, with gathering: EventGathering) {
-        tell(event, gathering.takeParts())
+        tell(event, gathering.parts)
     }
 
     /// Tells of events one by one.
@@ -78,21 +92,21 @@ package enum EventHub {
         let (listeners, kind) = (listeners.value, event.kind)
         strata_events_set_telling(1)
         defer { strata_events_set_telling(0) }
-        for entry in listeners.all {
-            let listener = entry.listener
-            guard listener.kinds.contains(kind) else {
-                if listener.kinds.contains(.fault) {
-                    for part in parts { call(listener, .fault(part), []) }
+        for entry in listeners.telling {
+            let kinds = entry.listener.kinds
+            guard kinds.contains(kind) else {
+                if kinds.contains(.fault) {
+                    for part in parts { call(entry, .fault(part), []) }
                 }
                 continue
             }
-            call(listener, event, listener.kinds.contains(.fault) ? parts : [])
+            call(entry, event, kinds.contains(.fault) ? parts : [])
         }
     }
 
-    private static func call(_ listener: EventListener, _ event: StrataEvent, _ parts: [FaultEvent]) {
-        if listener.guardsCalls { return listener.happened(event, parts) }
-        callingOut { listener.happened(event, parts) }
+    private static func call(_ entry: Entry, _ event: StrataEvent, _ parts: [FaultEvent]) {
+        if entry.listener.guardsCalls { return entry.listener.happened(event, parts) }
+        callingOut { entry.listener.happened(event, parts) }
     }
 
     /// Whether the thread or the task is inside of a listener.
@@ -108,8 +122,8 @@ package enum EventHub {
     package static func capture(isBare: Bool) -> EventListener.Scope? {
         var all: EventListener.Scope?
         if isInside { all = { body in callingOut(body) } }
-        for listener in listeners.value.capturing {
-            guard let scope = listener.capture(isBare) else { continue }
+        for entry in listeners.value.capturing {
+            guard let scope = entry.listener.capture(isBare) else { continue }
             guard let outer = all else {
                 all = scope
                 continue
@@ -130,7 +144,7 @@ extension EventHub {
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         guard wants(kinds) else { return try body() }
-        let began = ContinuousClock.now
+        let began = EventInstant.now
         do throws(Failure) {
             let result = try body()
             if let event = event(StoreWork(stores: stores(), since: began)) { tell(event) }

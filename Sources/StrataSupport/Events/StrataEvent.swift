@@ -61,11 +61,8 @@ extension StrataEvent {
 package struct StoreWork {
     package var stores: [EventStore]
     package var duration: Duration
-    /// When it was over, since ``origin``; nil for now. What is part of something else is told with that.
-    ///
-    /// No instant: the compiler does not know the size of one, and so not that of an event, which then costs several
-    /// times as much to hand on.
-    package var ended: Duration?
+    /// When it was over; nil for now. What is part of something else is told with that.
+    package var ended: EventInstant?
     /// Why it failed; nil when it did not.
     package var error: (any Error)?
 
@@ -79,17 +76,14 @@ package struct StoreWork {
     }
 
     /// Work that is over now.
-    init(stores: [EventStore], since began: ContinuousClock.Instant, error: (any Error)? = nil) {
-        let ended = ContinuousClock.now
-        self.init(stores: stores, duration: ended - began, error: error)
-        self.ended = ended - Self.origin
+    package init(stores: [EventStore], since began: EventInstant, error: (any Error)? = nil) {
+        let ended = EventInstant.now
+        self.init(stores: stores, duration: .nanoseconds(ended.nanoseconds(since: began)), error: error)
+        self.ended = ended
     }
 
-    /// Some moment before all that is told.
-    private static let origin = ContinuousClock.now
-
     /// How long ago it was over.
-    package var age: Duration { ended.map { ContinuousClock.now - Self.origin - $0 } ?? .zero }
+    package var age: Duration { ended.map { .nanoseconds(EventInstant.now.nanoseconds(since: $0)) } ?? .zero }
 }
 
 /// A fetch or a count.
@@ -101,7 +95,8 @@ package protocol FetchEvent: AnyObject {
     var isCount: Bool { get }
     /// The stores that were asked.
     var stores: [EventStore] { get }
-    var duration: Duration { get }
+    /// How long it took.
+    var nanoseconds: Int64 { get }
     /// Why it failed; nil when it did not.
     var error: (any Error)? { get }
     /// How the rows were found, in the words of `FetchExplanation.Path`; nil when it failed before.
@@ -125,6 +120,8 @@ package protocol FetchEvent: AnyObject {
 }
 
 extension FetchEvent {
+    package var duration: Duration { .nanoseconds(nanoseconds) }
+
     package var work: StoreWork { StoreWork(stores: stores, duration: duration, error: error) }
 }
 

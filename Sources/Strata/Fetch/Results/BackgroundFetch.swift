@@ -31,7 +31,7 @@ final class BackgroundFetch: @unchecked Sendable {
         self.progress = progress
         self.control = control
         executor = FetchExecutor(
-            context, plan, turn: ScanTurn(control, context.scanGate(for: plan)), report: observation?.report)
+            context, plan, turn: ScanTurn(control, context.scanGate(for: plan)), report: observation)
         stores = try executor.stores()
     }
 

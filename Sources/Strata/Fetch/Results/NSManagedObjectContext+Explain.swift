@@ -33,7 +33,7 @@ extension NSManagedObjectContext {
             }
         let duration = start.duration(to: clock.now)
         return FetchExplanation(
-            path: executor.report.path ?? (link == nil ? .counters : .parentContext), executor.report, plan,
+            path: executor.report.searchPath ?? (link == nil ? .counters : .parentContext), executor.report, plan,
             results: count, duration: duration)
     }
 }

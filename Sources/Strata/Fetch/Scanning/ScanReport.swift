@@ -1,8 +1,8 @@
 import Synchronization
 
 /// How the rows of a fetch were found: filled in by the searches of one fetch, on one thread at a time.
-final class ScanReport {
-    private(set) var path: FetchExplanation.Path?
+class ScanReport {
+    private(set) var searchPath: FetchExplanation.Path?
     var statistics = ScanStatistics()
     /// Whether sorting or grouping worked on columns.
     var sortsColumns = false
@@ -34,13 +34,13 @@ final class ScanReport {
 
     /// Begins anew: what has been tried led to nothing.
     func forget() {
-        (path, index, rowsEstimated, statistics, isDirect) = (nil, nil, 0, ScanStatistics(), false)
+        (searchPath, index, rowsEstimated, statistics, isDirect) = (nil, nil, 0, ScanStatistics(), false)
         (sortsColumns, groupsColumns, semiJoins) = (false, false, [])
     }
 
     /// With several stores the costliest counts.
     func record(_ path: FetchExplanation.Path) {
-        self.path = max(self.path ?? path, path)
+        searchPath = max(searchPath ?? path, path)
     }
 }
 
