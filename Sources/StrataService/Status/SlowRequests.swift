@@ -3,7 +3,7 @@
 /// What was slow is forgotten after five to ten minutes: two windows follow each other, and both are shown.
 struct SlowRequests: Sendable {
     /// A request that takes less is not looked at: to say what it was takes longer than to run it.
-    static let floor = Duration.milliseconds(1)
+    static let floorNanoseconds: Int64 = 1_000_000
     /// So many kinds are shown.
     static let maximum = 20
     /// So many are known in a window, so that the calls of those that are shown are counted from early on.
@@ -32,8 +32,9 @@ struct SlowRequests: Sendable {
         turn(now: request.time)
         var request = request
         request.text = Self.cut(request.text)
-        if let known = window.kinds[request.text] {
-            window.kinds[request.text] = Self.merged(known, request)
+        // In place: where flushes are slow, every save comes here.
+        if let index = window.kinds.index(forKey: request.text) {
+            Self.merge(request, into: &window.kinds.values[index])
             return
         }
         if window.kinds.count >= Self.knownMaximum {
@@ -62,14 +63,21 @@ struct SlowRequests: Sendable {
 
     /// Of two notes of a kind: the slower one, with the calls of both.
     private static func merged(_ one: StoreStatus.Request, _ other: StoreStatus.Request) -> StoreStatus.Request {
-        var merged = other.seconds > one.seconds ? other : one
-        merged.calls = one.calls + other.calls
-        merged.totalSeconds = one.totalSeconds + other.totalSeconds
+        var merged = one
+        merge(other, into: &merged)
         return merged
+    }
+
+    private static func merge(_ other: StoreStatus.Request, into one: inout StoreStatus.Request) {
+        let (calls, totalSeconds) = (one.calls + other.calls, one.totalSeconds + other.totalSeconds)
+        if other.seconds > one.seconds { one = other }
+        (one.calls, one.totalSeconds) = (calls, totalSeconds)
     }
 
     /// Scalars are counted: one character may have thousands of them.
     static func cut(_ text: String) -> String {
+        // Mostly it has not even as many bytes.
+        if text.utf8.count <= textMaximum { return text }
         let scalars = text.unicodeScalars
         guard let end = scalars.index(scalars.startIndex, offsetBy: textMaximum, limitedBy: scalars.endIndex),
             end < scalars.endIndex

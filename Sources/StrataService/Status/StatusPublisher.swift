@@ -38,8 +38,7 @@ final class StatusPublisher: Sendable {
         claim = StoreClaims.status.add(Set(paths))
         number = EventHub.add(
             EventListener(kinds: StatusRecorder.kinds, guardsCalls: true) { event, parts in
-                for part in parts { recorder.record(.fault(part)) }
-                recorder.record(event)
+                recorder.record(event, parts)
             })
     }
 

@@ -2,6 +2,7 @@ import Foundation
 import Strata
 import StrataLog
 import StrataSupport
+import Synchronization
 
 /// Counts what a program does with its stores, for their statuses.
 final class StatusRecorder: Sendable {
@@ -15,8 +16,12 @@ final class StatusRecorder: Sendable {
     /// One store's.
     private final class Counted: Sendable {
         let work: AdaptiveMutex<Work>
+        /// Apart: one fetch may have many.
+        let faults = Atomic(0)
 
         init(_ work: Work) { self.work = AdaptiveMutex(work) }
+
+        func add(faults rows: Int) { faults.wrappingAdd(rows, ordering: .relaxed) }
     }
 
     private let began = Date().timeIntervalSince1970
@@ -40,9 +45,14 @@ final class StatusRecorder: Sendable {
         }
     }
 
-    func record(_ event: StrataEvent) {
-        // What several stores take part in counts for each.
+    /// - Parameter parts: what was part of it.
+    func record(_ event: StrataEvent, _ parts: [FaultEvent] = []) {
         let followed = followed.value
+        // By index: an event is large, and an iterator copies it.
+        for index in parts.indices {
+            for store in parts[index].work.stores { followed.stores[store]?.add(faults: parts[index].rows) }
+        }
+        // What several stores take part in counts for each.
         for store in event.stores {
             if let counted = followed.stores[store] { record(event, counted) }
         }
@@ -51,7 +61,7 @@ final class StatusRecorder: Sendable {
     private func record(_ event: StrataEvent, _ store: Counted) {
         switch event {
         case .fetch(let fetch):
-            count(store, fetch.work) { counters in
+            count(store, fetch.nanoseconds, hasFailed: fetch.error != nil) { counters in
                 if fetch.isCount {
                     counters.counts += 1
                 } else {
@@ -66,33 +76,33 @@ final class StatusRecorder: Sendable {
             }
         // What goes to a parent context is no work of the store.
         case .save(let save) where !save.isToParent:
-            count(store, save.work) {
+            count(store, save.work.duration.wholeNanoseconds, hasFailed: save.work.error != nil) {
                 $0.saves += 1
             } request: {
                 StoreStatus.Request(
                     "save", save.entity, save.work, rows: save.inserted + save.updated + save.deleted)
             }
         case .batch(let batch):
-            count(store, batch.work) {
+            count(store, batch.work.duration.wholeNanoseconds, hasFailed: batch.work.error != nil) {
                 $0.batches += 1
             } request: {
                 StoreStatus.Request(
                     "batch_\(batch.operation.rawValue)", batch.entity, batch.work, rows: batch.objects)
             }
-        case .fault(let fault): store.work.withLock { $0.counters.faults += fault.rows }
+        case .fault(let fault): store.add(faults: fault.rows)
         default: break
         }
     }
 
     /// - Parameter request: what it was, asked of slow ones only, outside of the lock.
     private func count(
-        _ store: Counted, _ done: StoreWork, _ change: (inout StoreStatus.Counters) -> Void,
+        _ store: Counted, _ nanoseconds: Int64, hasFailed: Bool, _ change: (inout StoreStatus.Counters) -> Void,
         request: () -> StoreStatus.Request
     ) {
-        let request = done.duration >= SlowRequests.floor ? request() : nil
+        let request = nanoseconds >= SlowRequests.floorNanoseconds ? request() : nil
         store.work.withLock { work in
             change(&work.counters)
-            if done.error != nil { work.counters.failures += 1 }
+            if hasFailed { work.counters.failures += 1 }
             if let request { work.slow.add(request) }
         }
     }
@@ -106,6 +116,7 @@ final class StatusRecorder: Sendable {
             return (work.counters, slow, work.slow.since)
         }
         var counters = counted
+        counters.faults = store.faults.load(ordering: .relaxed)
         counters.commits = log.commits
         counters.flushes = log.flushes
         counters.cacheHits = Int(clamping: log.cacheHits)

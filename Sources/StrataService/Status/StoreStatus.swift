@@ -50,7 +50,7 @@ package struct StoreStatus: Codable, Sendable, Equatable {
         package var rows: Int
         /// When the slowest was over, in seconds since 1970.
         package var time: Double
-        /// How many took ``SlowRequests/floor`` or longer, and how long all of these together.
+        /// How many took ``SlowRequests/floorNanoseconds`` or longer, and how long all of these together.
         package var calls: Int
         package var totalSeconds: Double
     }

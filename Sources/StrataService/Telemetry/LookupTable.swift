@@ -10,7 +10,8 @@ struct LookupTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     subscript(_ key: Key) -> Value? {
         if !many.isEmpty { return many[key] }
-        for entry in few where entry.key == key { return entry.value }
+        // By index: an iterator copies each entry, which costs more than to compare it.
+        for index in few.indices where few[index].key == key { return few[index].value }
         return nil
     }
 

@@ -1,11 +1,11 @@
 import CoreMetrics
-import Metrics
 import Strata
 import StrataSupport
 
 /// The metrics, each made when it is first needed and kept: making one asks the program's factory.
 ///
-/// What requests need is found with one look that takes no lock.
+/// What requests need is found with one look that takes no lock. The factory's handlers are called as they are: the
+/// types that `Metrics` wraps around them convert each number in generic code, which costs more than to count it.
 final class Meters: Sendable {
     /// What is counted together: an operation, or something that is none.
     enum Kind {
@@ -31,11 +31,14 @@ final class Meters: Sendable {
 
     /// What counts the events of one kind, and of one entity. Nil is what they are not counted by.
     final class Handles: Sendable {
-        let timer: Metrics.Timer?
-        let counter: Counter?
-        let recorder: Recorder?
+        let timer: (any TimerHandler)?
+        let counter: (any CounterHandler)?
+        let recorder: (any RecorderHandler)?
 
-        init(_ timer: Metrics.Timer? = nil, _ counter: Counter? = nil, _ recorder: Recorder? = nil) {
+        init(
+            _ timer: (any TimerHandler)? = nil, _ counter: (any CounterHandler)? = nil,
+            _ recorder: (any RecorderHandler)? = nil
+        ) {
             self.timer = timer
             self.counter = counter
             self.recorder = recorder
@@ -49,6 +52,8 @@ final class Meters: Sendable {
         let handles: HandlesTable
 
         init(_ handles: HandlesTable) { self.handles = handles }
+
+        subscript(_ kind: Kind, _ entity: String?) -> Handles? { handles[kind.number][entity] }
     }
 
     private struct Key: Hashable {
@@ -60,9 +65,9 @@ final class Meters: Sendable {
     }
 
     private struct Made {
-        var counters: [Key: Counter] = [:]
-        var timers: [Key: Metrics.Timer] = [:]
-        var recorders: [Key: Recorder] = [:]
+        var counters: [Key: any CounterHandler] = [:]
+        var timers: [Key: any TimerHandler] = [:]
+        var recorders: [Key: any RecorderHandler] = [:]
     }
 
     private let factory: any MetricsFactory
@@ -76,7 +81,7 @@ final class Meters: Sendable {
     // MARK: Requests
 
     func handles(_ kind: Kind, _ entity: String? = nil) -> Handles {
-        known.value.handles[kind.number][entity] ?? addHandles(kind, entity)
+        known.value[kind, entity] ?? addHandles(kind, entity)
     }
 
     /// There are as many as kinds and entities: each is added once.
@@ -110,12 +115,14 @@ final class Meters: Sendable {
     /// Counts how long an operation took that has failed.
     func recordFailure(_ kind: Operation.Kind, _ collection: String?, _ work: StoreWork) {
         let errorType = work.error.map { EventErrorText.type(of: $0) }
-        timer(kind, collection, errorType).recordNanoseconds(work.duration.wholeNanoseconds)
+        timer(kind, collection, errorType).record(work.duration)
     }
 
     // MARK: One by one
 
-    private func timer(_ kind: Operation.Kind, _ collection: String?, _ errorType: String? = nil) -> Metrics.Timer {
+    private func timer(
+        _ kind: Operation.Kind, _ collection: String?, _ errorType: String? = nil
+    ) -> any TimerHandler {
         let key = Key(
             label: "db.client.operation.duration", operation: kind.name, collection: collection,
             variant: errorType)
@@ -124,43 +131,53 @@ final class Meters: Sendable {
             var dimensions = [(Names.system, Names.strata), (Names.operation, kind.name)]
             if let collection { dimensions.append((Names.collection, collection)) }
             if let errorType { dimensions.append((Names.errorType, errorType)) }
-            let timer = Metrics.Timer(label: key.label, dimensions: dimensions, factory: factory)
+            let timer = factory.makeTimer(label: key.label, dimensions: dimensions)
             made.timers[key] = timer
             return timer
         }
     }
 
-    func timer(_ label: String) -> Metrics.Timer {
+    func timer(_ label: String) -> any TimerHandler {
         made.withLock { [factory] made in
             let key = Key(label: label)
             if let timer = made.timers[key] { return timer }
-            let timer = Metrics.Timer(label: label, factory: factory)
+            let timer = factory.makeTimer(label: label, dimensions: [])
             made.timers[key] = timer
             return timer
         }
     }
 
-    func recorder(_ label: String, collection: String? = nil) -> Recorder {
+    func recorder(_ label: String, collection: String? = nil) -> any RecorderHandler {
         made.withLock { [factory] made in
             let key = Key(label: label, collection: collection)
             if let recorder = made.recorders[key] { return recorder }
-            let recorder = Recorder(
-                label: label, dimensions: collection.map { [(Names.collection, $0)] } ?? [], factory: factory)
+            let recorder = factory.makeRecorder(
+                label: label, dimensions: collection.map { [(Names.collection, $0)] } ?? [], aggregate: true)
             made.recorders[key] = recorder
             return recorder
         }
     }
 
-    func counter(_ label: String, collection: String? = nil, _ kinds: (name: String, value: String)...) -> Counter {
+    func counter(
+        _ label: String, collection: String? = nil, _ kinds: (name: String, value: String)...
+    ) -> any CounterHandler {
         made.withLock { [factory] made in
             let variant = kinds.isEmpty ? nil : kinds.map(\.value).joined(separator: " ")
             let key = Key(label: label, collection: collection, variant: variant)
             if let counter = made.counters[key] { return counter }
             var dimensions = collection.map { [(Names.collection, $0)] } ?? []
             for kind in kinds { dimensions.append((kind.name, kind.value)) }
-            let counter = Counter(label: label, dimensions: dimensions, factory: factory)
+            let counter = factory.makeCounter(label: label, dimensions: dimensions)
             made.counters[key] = counter
             return counter
         }
     }
+}
+
+extension CounterHandler {
+    func increment() { increment(by: 1) }
+}
+
+extension TimerHandler {
+    func record(_ duration: Duration) { recordNanoseconds(duration.wholeNanoseconds) }
 }

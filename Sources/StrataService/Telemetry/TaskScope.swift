@@ -3,13 +3,14 @@ import Foundation
 import Logging
 import Metrics
 import StrataSupport
+import Synchronization
 import Tracing
 
 /// What the server packages keep in task-local values, for blocks that run on a context's thread.
 ///
 /// Binding a value costs more than reading it. For a thread that has nothing bound, what the task has not bound either
 /// is left out; mostly that is all.
-struct TaskScope {
+final class TaskScope: Sendable {
     /// What a thread reads that has nothing bound.
     private final class Unbound: Sendable {
         let logger: Logger
@@ -35,59 +36,86 @@ struct TaskScope {
     /// Noted by the first block on a thread that has nothing bound.
     private static let known = Published(Known(nil))
 
+    /// Whether what is noted stays so.
+    private static let isKnownForGood = Atomic(false)
+
     private let isBare: Bool
     // Nil for what need not be bound.
     private let logger: Logger?
     private let factory: (any MetricsFactory)?
     private let context: InstrumentationContext??
     private let tracer: (any Tracer)?
+    /// Whether it has a factory or a tracer, which few tasks bind: to look whether there is one copies it.
+    private let bindsBackend: Bool
 
-    private init(_ unbound: Unbound?, isBare: Bool) {
+    private init(
+        isBare: Bool, logger: Logger?, factory: (any MetricsFactory)?, context: InstrumentationContext??,
+        tracer: (any Tracer)?, bindsBackend: Bool
+    ) {
         self.isBare = isBare
-        let logger = Logger.current
-        self.logger = unbound.map { Self.isSame(logger, $0.logger) } == true ? nil : logger
-        let factory = MetricsSystem.factory
-        let isOwn = unbound.map { $0.isFinal && Self.isSame(factory, $0.factory) } == true
-        self.factory = isOwn ? nil : factory
-        let context = InstrumentationContext.current
-        self.context = isBare && context == nil ? .none : .some(context)
-        let instrument = InstrumentationSystem.instrument
-        // Nil where nobody traces: bound, a tracer that does nothing would hide another kind of instrument.
-        if type(of: instrument) == NoOpInstrument.self
-            || unbound.map({ Self.isSame(instrument, $0.instrument) }) == true
-        {
-            tracer = nil
-        } else {
-            let tracer = InstrumentationSystem.tracer
-            self.tracer = tracer is NoOpTracer ? nil : tracer
-        }
+        self.logger = logger
+        self.factory = factory
+        self.context = context
+        self.tracer = tracer
+        self.bindsBackend = bindsBackend
     }
 
-    private var isEmpty: Bool { logger == nil && factory == nil && context == nil && tracer == nil }
-
+    /// Nothing is copied before it is known that something must be bound: a copy costs more than a look, and mostly
+    /// there is nothing.
+    ///
     /// - Parameter isBare: whether the thread that it is for has nothing bound.
     /// - Returns: nil when there is nothing to bind.
     static func capture(isBare: Bool) -> EventListener.Scope? {
-        let scope = TaskScope(isBare ? known.value.unbound : nil, isBare: isBare)
-        if scope.isEmpty { return nil }
+        let unbound = isBare ? known.value.unbound : nil
+        let (logger, factory) = (Logger.current, MetricsSystem.factory)
+        let context = InstrumentationContext.current
+        var (bindsLogger, bindsFactory) = (true, true)
+        if let unbound {
+            bindsLogger = !isSame(logger, unbound.logger)
+            bindsFactory = !unbound.isFinal || !isSame(factory, unbound.factory)
+        }
+        let bindsContext = !isBare || context != nil
+        let bindsTracer = bindsTracer(unbound)
+        guard bindsLogger || bindsFactory || bindsContext || bindsTracer else { return nil }
+        let scope = TaskScope(
+            isBare: isBare, logger: bindsLogger ? logger : nil, factory: bindsFactory ? factory : nil,
+            context: bindsContext ? .some(context) : .none, tracer: bindsTracer ? tracer : nil,
+            bindsBackend: bindsFactory || bindsTracer)
         return { body in scope.run(body) }
+    }
+
+    /// Whether there is a tracer that the thread does not have.
+    private static func bindsTracer(_ unbound: Unbound?) -> Bool {
+        let instrument = InstrumentationSystem.instrument
+        if type(of: instrument) == NoOpInstrument.self { return false }
+        if let unbound, isSame(instrument, unbound.instrument) { return false }
+        return true
+    }
+
+    /// Nil where nobody traces: bound, a tracer that does nothing would hide another kind of instrument.
+    private static var tracer: (any Tracer)? {
+        let tracer = InstrumentationSystem.tracer
+        return tracer is NoOpTracer ? nil : tracer
     }
 
     private func run(_ body: () -> Void) {
         if isBare { Self.noteUnbound() }
-        bindingLogger { bindingFactory { bindingContext { bindingTracer(body) } } }
+        guard let logger else { return bindingContext(body) }
+        withLogger(logger) { _ in bindingContext(body) }
     }
 
-    private func bindingLogger(_ body: () -> Void) {
-        if let logger { withLogger(logger) { _ in body() } } else { body() }
+    private func bindingContext(_ body: () -> Void) {
+        guard let context else { return bindingBackend(body) }
+        InstrumentationContext.$current.withValue(context) { bindingBackend(body) }
+    }
+
+    private func bindingBackend(_ body: () -> Void) {
+        guard bindsBackend else { return body() }
+        bindingFactory { bindingTracer(body) }
     }
 
     private func bindingFactory(_ body: () -> Void) {
         if let factory { withMetricsFactory(factory) { body() } } else { body() }
-    }
-
-    private func bindingContext(_ body: () -> Void) {
-        if let context { InstrumentationContext.$current.withValue(context) { body() } } else { body() }
     }
 
     private func bindingTracer(_ body: () -> Void) {
@@ -95,8 +123,10 @@ struct TaskScope {
     }
 
     private static func noteUnbound() {
+        if isKnownForGood.load(ordering: .relaxed) { return }
         if let unbound = known.value.unbound {
-            if unbound.isFinal || type(of: MetricsSystem.factory) == NOOPMetricsHandler.self { return }
+            if unbound.isFinal { return isKnownForGood.store(true, ordering: .relaxed) }
+            if type(of: MetricsSystem.factory) == NOOPMetricsHandler.self { return }
         }
         known.publish(Known(Unbound()))
     }

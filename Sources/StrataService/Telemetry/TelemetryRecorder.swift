@@ -12,6 +12,8 @@ final class TelemetryRecorder: Sendable {
     ]
 
     private let options: StrataTelemetry.Options
+    private let hasTracer: Bool
+    private let slowNanoseconds: Int64
     private let meters: Meters
     private let slowFetches = RateLimit()
     /// Among those that tell of some stores; nil for one that tells of all of the process.
@@ -21,6 +23,8 @@ final class TelemetryRecorder: Sendable {
 
     init(_ options: StrataTelemetry.Options, claim: Int? = nil) {
         self.options = options
+        hasTracer = options.tracer != nil
+        slowNanoseconds = options.slowFetch.wholeNanoseconds
         self.claim = claim
         let factory = options.metrics ?? MetricsSystem.factory
         meters = Meters(factory)
@@ -30,7 +34,10 @@ final class TelemetryRecorder: Sendable {
 
     private var logger: Logger { options.logger ?? Logger.current }
 
-    private func isLogged(_ level: Logger.Level) -> Bool { logger.logLevel <= level }
+    /// Asks the logger where it is: a copy of one costs more than its level.
+    private func isLogged(_ level: Logger.Level) -> Bool {
+        (options.logger?.logLevel ?? Logger.current.logLevel) <= level
+    }
 
     /// Nil where nobody traces. To find a tracer among instruments takes casts, which cost more than all the rest.
     private var tracer: (any Tracer)? {
@@ -42,7 +49,7 @@ final class TelemetryRecorder: Sendable {
 
     /// Whether there may be a tracer, which is known from the instrument's type.
     private var isTracing: Bool {
-        options.tracer != nil || type(of: InstrumentationSystem.instrument) != NoOpInstrument.self
+        hasTracer || type(of: InstrumentationSystem.instrument) != NoOpInstrument.self
     }
 
     /// - Parameter parts: what was part of it.
@@ -72,17 +79,17 @@ final class TelemetryRecorder: Sendable {
             if conflict.isResolved { meters.handles(.retry).counter?.increment() }
         case .flush(let flush):
             let handles = meters.handles(.flush)
-            handles.timer?.recordNanoseconds(flush.work.duration.wholeNanoseconds)
+            handles.timer?.record(flush.work.duration)
             handles.recorder?.record(Int64(flush.records))
         case .fault(let fault): record(fault, &isTraced)
         case .wait(let wait):
-            meters.handles(.wait(wait.reason)).timer?.recordNanoseconds(wait.duration.wholeNanoseconds)
+            meters.handles(.wait(wait.reason)).timer?.record(wait.duration)
         case .compaction(let compaction): record(compaction, &isTraced)
         case .checkpoint(let work): finish(.checkpoint, nil, work, &isTraced)
         case .migration(let work): finish(.migrate, nil, work, &isTraced)
         case .opening(let work): finish(.open, nil, work, &isTraced)
         case .following(let follow):
-            meters.timer("strata.follow.lag").record(duration: follow.lag)
+            meters.timer("strata.follow.lag").record(follow.lag)
             meters.counter("strata.follow.transactions").increment(by: Int64(follow.transactions))
         case .damage(let damage): record(damage)
         case .shipping(let shipping):
@@ -97,17 +104,17 @@ final class TelemetryRecorder: Sendable {
     // MARK: Requests
 
     private func record(_ fetch: any FetchEvent, _ isTraced: inout Bool?) {
-        let (kind, entity, duration) = (fetch.isCount ? Operation.Kind.count : .fetch, fetch.entity, fetch.duration)
+        let (kind, entity) = (fetch.isCount ? Operation.Kind.count : .fetch, fetch.entity)
         if fetch.error == nil {
             let handles = meters.handles(.operation(kind), entity)
             handles.counter?.increment(by: Int64(fetch.rowsScanned))
             handles.recorder?.record(Int64(fetch.results))
-            handles.timer?.recordNanoseconds(duration.wholeNanoseconds)
+            handles.timer?.recordNanoseconds(fetch.nanoseconds)
         } else {
             meters.counter("strata.rows.scanned", collection: entity).increment(by: Int64(fetch.rowsScanned))
             meters.recordFailure(kind, entity, fetch.work)
         }
-        let isSlow = duration >= options.slowFetch
+        let isSlow = fetch.nanoseconds >= slowNanoseconds
         // Most fetches are only counted: nothing is made for those.
         guard isSlow || isLogged(.trace) || self.isTraced(&isTraced) else { return }
         finish(kind, entity, fetch.work, &isTraced, level: .trace, isCounted: true) { attributes in
@@ -164,7 +171,7 @@ final class TelemetryRecorder: Sendable {
         if fault.work.error == nil {
             let handles = meters.handles(.operation(kind), fault.entity)
             handles.counter?.increment(by: Int64(fault.rows))
-            handles.timer?.recordNanoseconds(fault.work.duration.wholeNanoseconds)
+            handles.timer?.record(fault.work.duration)
         } else {
             if !fault.isPrefetch { meters.counter("strata.faults").increment(by: Int64(fault.rows)) }
             meters.recordFailure(kind, fault.entity, fault.work)
@@ -175,7 +182,7 @@ final class TelemetryRecorder: Sendable {
     }
 
     private func record(_ compaction: CompactionEvent, _ isTraced: inout Bool?) {
-        meters.timer("strata.compaction.duration").record(duration: compaction.work.duration)
+        meters.timer("strata.compaction.duration").record(compaction.work.duration)
         meters.counter("strata.compaction.bytes", ("kind", "freed")).increment(by: Int64(compaction.freedBytes))
         meters.counter("strata.compaction.bytes", ("kind", "written")).increment(by: Int64(compaction.writtenBytes))
         finish(.compact, nil, compaction.work, &isTraced) { attributes in
@@ -235,7 +242,7 @@ final class TelemetryRecorder: Sendable {
 
     private func count(_ kind: Operation.Kind, _ collection: String?, _ work: StoreWork) {
         guard work.error == nil else { return meters.recordFailure(kind, collection, work) }
-        meters.handles(.operation(kind), collection).timer?.recordNanoseconds(work.duration.wholeNanoseconds)
+        meters.handles(.operation(kind), collection).timer?.record(work.duration)
     }
 
     /// The span begins when the work began, and ends when that was over.
