@@ -74,6 +74,8 @@ import Testing
                 group.addTask { [metrics] in
                     for _ in 0..<1_000 {
                         Counter(label: "steps", factory: metrics).increment()
+                        Meter(label: "level", factory: metrics).increment(by: 3)
+                        Meter(label: "level", factory: metrics).decrement(by: 1)
                         Recorder(label: "sizes", dimensions: [("task", "\(task % 4)")], factory: metrics).record(task)
                     }
                 }
@@ -81,6 +83,7 @@ import Testing
             for _ in 0..<50 { _ = metrics.text() }
         }
         #expect(metrics.text().contains("steps_total 32000\n"))
+        #expect(metrics.text().contains("level 64000\n"))
         #expect(metrics.text().contains("sizes_count{task=\"0\"} 8000\n"))
     }
 

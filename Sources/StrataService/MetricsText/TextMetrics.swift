@@ -36,17 +36,31 @@ final class TextCounter: TextMetric, CounterHandler, FloatingPointCounterHandler
 }
 
 final class TextGauge: TextMetric, MeterHandler, RecorderHandler {
-    private let value = AdaptiveMutex(0.0)
+    // The pool of contexts sets gauges at every request: no lock is taken for that.
+    private let bits = Atomic(Double.zero.bitPattern)
+
+    private var value: Double { Double(bitPattern: bits.load(ordering: .relaxed)) }
 
     func set(_ value: Int64) { record(Double(value)) }
     func set(_ value: Double) { record(value) }
     func record(_ value: Int64) { record(Double(value)) }
-    func record(_ value: Double) { self.value.withLock { $0 = value } }
-    func increment(by amount: Double) { value.withLock { $0 += amount } }
-    func decrement(by amount: Double) { value.withLock { $0 -= amount } }
+    func record(_ value: Double) { bits.store(value.bitPattern, ordering: .relaxed) }
+
+    func increment(by amount: Double) {
+        var known = bits.load(ordering: .relaxed)
+        while true {
+            let sum = Double(bitPattern: known) + amount
+            let (isDone, found) = bits.weakCompareExchange(
+                expected: known, desired: sum.bitPattern, ordering: .relaxed)
+            if isDone { return }
+            known = found
+        }
+    }
+
+    func decrement(by amount: Double) { increment(by: -amount) }
 
     func write(as name: String, _ labels: MetricLabels, to text: inout String) {
-        text += "\(name)\(labels.braced()) \(MetricName.number(value.withLock { $0 }))\n"
+        text += "\(name)\(labels.braced()) \(MetricName.number(value))\n"
     }
 }
 

@@ -53,9 +53,16 @@ struct PoolState {
 
     var isUnused: Bool { held.isEmpty && reading.waiting.isEmpty && writing.waiting.isEmpty }
 
-    func count(_ access: StrataContextPool.Access) -> (used: Int, idle: Int, waiting: Int) {
-        let side = self[access]
-        return (side.made - side.idle.count, side.idle.count, side.waiting.count)
+    /// How many contexts of one kind are held and free, and how many wait for one.
+    struct Counts: Equatable, Sendable {
+        var used: Int
+        var idle: Int
+        var waiting: Int
+    }
+
+    func counts(_ access: StrataContextPool.Access) -> Counts {
+        let (made, idle, waiting) = (self[access].made, self[access].idle.count, self[access].waiting.count)
+        return Counts(used: made - idle, idle: idle, waiting: waiting)
     }
 
     func holders(at now: ContinuousClock.Instant) -> [StrataContextPool.Holder] {

@@ -6,12 +6,16 @@ extension StrataContextPool {
     /// - Throws: ``StrataPoolError``, `CancellationError`.
     func acquire(_ access: Access, _ holder: PoolHolder, _ timeLimit: Duration) async throws -> NSManagedObjectContext {
         try Task.checkCancellation()
-        let taken = try state.withLock { state throws -> NSManagedObjectContext? in
+        let (taken, counts) = try state.withLock { state throws -> (NSManagedObjectContext?, PoolState.Counts) in
             if state.phase == .closed { throw StrataPoolError(.closed, holder, options.name) }
-            return state.take(holder) { self.makeContext() }
+            let taken = state.take(holder) { self.makeContext() }
+            return (taken, state.counts(access))
         }
-        defer { publishCounts(access) }
-        if let taken { return taken }
+        if let taken {
+            publish(counts, of: access)
+            return taken
+        }
+        defer { publishCounts(of: access) }
         let began = ContinuousClock.now
         defer { metrics.waited(access, .now - began) }
         // Only who waits pays for it.
@@ -36,7 +40,7 @@ extension StrataContextPool {
             state[holder.access].waiting.append(PoolState.Waiter(holder: holder, continuation: continuation))
             return nil
         }
-        if let outcome { continuation.resume(with: outcome) } else { publishCounts(holder.access) }
+        if let outcome { continuation.resume(with: outcome) } else { publishCounts(of: holder.access) }
     }
 
     private func cancel(_ holder: PoolHolder) {
@@ -64,10 +68,13 @@ extension StrataContextPool {
     }
 
     func release(_ context: NSManagedObjectContext, _ holder: PoolHolder) {
-        let next = state.withLock { $0.give(back: context, from: holder) }
+        let (next, counts, drained) = state.withLock { state in
+            let next = state.give(back: context, from: holder)
+            return (next, state.counts(holder.access), state.takeDrained())
+        }
         next?.resume(returning: context)
-        publishCounts(holder.access)
-        resumeDrained()
+        publish(counts, of: holder.access)
+        for continuation in drained { continuation.resume() }
     }
 
     /// Under the lock: it is prepared when it is first used.
@@ -82,7 +89,7 @@ extension StrataContextPool {
             return state.admitAll { self.makeContext() }
         }
         for (continuation, context) in admitted { continuation.resume(returning: context) }
-        Access.allCases.forEach(publishCounts)
+        for access in Access.allCases { publishCounts(of: access) }
     }
 
     /// Refuses whoever comes from now on, and returns when those who have come are done.
@@ -113,8 +120,18 @@ extension StrataContextPool {
         for continuation in state.withLock({ $0.takeDrained() }) { continuation.resume() }
     }
 
-    private func publishCounts(_ access: Access) {
-        let counts = state.withLock { $0.count(access) }
-        metrics.publish(access, used: counts.used, idle: counts.idle, waiting: counts.waiting)
+    private func publishCounts(of access: Access) { publish(state.withLock { $0.counts(access) }, of: access) }
+
+    /// - Parameter counts: as they were a moment ago.
+    private func publish(_ counts: PoolState.Counts, of access: Access) {
+        var counts = counts
+        while true {
+            metrics.publish(access, counts)
+            // Another thread may have published later ones before this one came to it. Nobody would set that right
+            // until the next request.
+            let newest = state.withLock { $0.counts(access) }
+            if newest == counts { return }
+            counts = newest
+        }
     }
 }
