@@ -335,8 +335,11 @@ struct RowSearch {
             guard isMeant(join) else { return program }
             return try SemiJoinSearch(self, join).answer(among: among)
         case .not(let node): return .not(try answer(node, among: among, isMeant))
-        case .all(let nodes): return .all(try nodes.map { try answer($0, among: among, isMeant) })
-        case .any(let nodes): return .any(try nodes.map { try answer($0, among: among, isMeant) })
+        // What has been answered is a cheap test, and comes before the others.
+        case .all(let nodes):
+            return .all(try nodes.map { try answer($0, among: among, isMeant) }.sorted { $0.cost < $1.cost })
+        case .any(let nodes):
+            return .any(try nodes.map { try answer($0, among: among, isMeant) }.sorted { $0.cost < $1.cost })
         }
     }
 
