@@ -10,6 +10,7 @@ package enum RuntimeChecks {
         ("BorrowedReferences", { BorrowedReferences.check() }),
         ("ReferenceLayout", { ReferenceLayout.check() }),
         ("CollectionLayout", { CollectionLayout.check() }),
+        ("DictionaryLayout", { DictionaryLayout.check() }),
         ("ExistentialLayout", { ExistentialLayout.check() }),
         ("ClassMetadata", { ClassMetadata.check() }),
         ("ObjectClass", { ObjectClass.check() }),

@@ -24,4 +24,29 @@ extension ScanPool {
             initialized = count
         }
     }
+
+    /// Makes a long list of results in pieces, on several threads, in order.
+    ///
+    /// - Parameters:
+    ///   - count: how many steps it takes; `size` of them are a piece.
+    ///   - turn: that of the request, to which others come in between.
+    ///   - make: the results of some steps; as for ``map(_:_:_:)``.
+    func mapPieces<Element>(
+        of count: Int, by size: Int, _ turn: ScanTurn?, _ make: (Range<Int>) throws -> [Element]
+    ) throws -> [Element] {
+        var results: [Element] = []
+        results.reserveCapacity(count)
+        let pieceCount = (count + size - 1) / size
+        let wave = cores * 2
+        for first in stride(from: 0, to: pieceCount, by: wave) {
+            let pieces = min(wave, pieceCount - first)
+            try turn?.willLook(at: pieces * size)
+            let made = map(pieces, turn?.control) { number in
+                let start = (first + number) * size
+                return try make(start..<min(start + size, count))
+            }
+            for part in made { results += try part.get() }
+        }
+        return results
+    }
 }

@@ -27,13 +27,14 @@ import Testing
         }
     }
 
+    private static func computed(_ name: String, _ format: String) -> NSExpressionDescription {
+        let description = NSExpressionDescription()
+        description.name = name
+        description.expression = NSExpression(format: format)
+        return description
+    }
+
     private static func columns(_ random: inout SeededGenerator) -> [Any] {
-        func computed(_ name: String, _ format: String) -> NSExpressionDescription {
-            let description = NSExpressionDescription()
-            description.name = name
-            description.expression = NSExpression(format: format)
-            return description
-        }
         let all: [Any] = [
             "name", "age", "department", "department.title", computed("doubled", "age * 2"),
             computed("sum", "age + length(name)"), computed("upper", "uppercase(department.title)"),
@@ -70,5 +71,64 @@ import Testing
                 #expect(found == expected, "seed \(seed), round \(round): \(request.propertiesToFetch ?? [])")
             }
         }
+    }
+
+    private static var groups: [[Any]] {
+        [
+            ["name"], ["age"], ["department.title", "age"], ["name", "age"], [computed("sum", "age + length(name)")],
+            [computed("half", "age / 2.0"), "department.title"],
+        ]
+    }
+    private static let aggregates = [
+        "count(SELF)", "count(department)", "sum(age)", "average(age)", "min(age)", "max(age)", "min(name)",
+        "max(department.title)", "sum(age / 4.0)", "average(age / 4.0)", "min(age / 4.0)", "count:(distinct:(age))",
+    ]
+    private static let conditions = [
+        "count(SELF) > 1", "max(age) > 40 AND min(age) < 80", "NOT (sum(age) < 100)", "average(age) BETWEEN {20, 60}",
+        "count(department) == 0 OR max(age) == nil", "max(department.title) == nil", "min(name) BEGINSWITH 'E1'",
+        "age > 30", "sum(age) > max(age)", "TRUEPREDICATE",
+    ]
+
+    /// Thousands of groups and distinct rows, and conditions on groups.
+    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 30, count: 1))
+    func groupsOfManyThreadsAreThoseOfOne(_ kind: StoreKind, _ seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let store = try TestStore(kind)
+        let context = store.context()
+        try Self.fill(context)
+        try context.performAndWait {
+            for round in 0..<(BuildMode.isDebug ? 6 : 60) {
+                let request = NSFetchRequest<NSDictionary>(entityName: "Employee")
+                request.resultType = .dictionaryResultType
+                let wanted = Self.groups[random.below(Self.groups.count)]
+                if random.chance(0.25) {
+                    request.propertiesToFetch = wanted
+                    request.returnsDistinctResults = true
+                } else {
+                    let values = (0..<1 + random.below(3)).map {
+                        Self.computed("value\($0)", Self.aggregates[random.below(Self.aggregates.count)])
+                    }
+                    request.propertiesToGroupBy = wanted
+                    request.propertiesToFetch = Array(wanted.dropFirst(random.below(2))) + values
+                    if random.chance(0.5) {
+                        let condition = Self.conditions[random.below(Self.conditions.count)]
+                        request.havingPredicate = NSPredicate(format: condition)
+                    }
+                    request.returnsDistinctResults = random.chance(0.2)
+                }
+                if random.chance(0.5) { request.predicate = NSPredicate(format: "age > %d", random.below(60)) }
+                if random.chance(0.3) { request.fetchOffset = random.below(3_000) }
+                if random.chance(0.3) { request.fetchLimit = 1 + random.below(Self.rowCount) }
+                let found = try context.fetch(request)
+                let expected = try CompiledExecution.$isEnabled.withValue(false) { try context.fetch(request) }
+                #expect(
+                    found == expected,
+                    "seed \(seed), round \(round): \(request.propertiesToFetch ?? []), \(having(request))")
+            }
+        }
+    }
+
+    private func having(_ request: NSFetchRequest<NSDictionary>) -> String {
+        request.havingPredicate?.predicateFormat ?? "all groups"
     }
 }

@@ -194,6 +194,26 @@ import Testing
         }
     }
 
+    /// Where no object behind a to-one relationship satisfies the condition, no row is looked at.
+    @Test(
+        arguments: StoreKind.allCases,
+        [
+            "parent.size > 1000000", "NOT (parent.size <= 1000000)",
+            "NOT (parent.size < 1000000 OR parent.name == 'nobody')",
+            "NOT (parent.parent.size <= 1000000) AND size >= 0",
+        ])
+    func conditionsBehindToOneRelationshipsThatNothingSatisfiesTestNoRow(_ kind: StoreKind, _ format: String) throws {
+        let store = try TestStore(kind, try SemiJoinModel.model(hasSubentity: false))
+        let context = store.context()
+        try context.performAndWait {
+            _ = try filled(context)
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Node")
+            request.predicate = NSPredicate(format: format)
+            let explanation = try context.explain(request)
+            #expect(explanation.rowsTested == 0 && explanation.results == 0, "\(explanation)")
+        }
+    }
+
     // MARK: Neighbours
 
     /// Unsaved links, links that are taken away, and members' changes, in the context and in a child of it.

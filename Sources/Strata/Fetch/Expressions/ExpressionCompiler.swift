@@ -84,7 +84,7 @@ struct ExpressionCompiler {
         _ operation: ColumnArithmetic, _ left: RowExpression, _ right: RowExpression
     ) -> RowExpression? {
         if left.kind == .decimal || right.kind == .decimal {
-            guard operation.isExactOfDecimals, left.kind.isDecimalComputable, right.kind.isDecimalComputable else {
+            guard operation.takesDecimals, left.kind.isDecimalComputable, right.kind.isDecimalComputable else {
                 return nil
             }
             return .arithmetic(operation, left, right)

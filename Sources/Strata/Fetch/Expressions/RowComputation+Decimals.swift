@@ -1,7 +1,8 @@
 import Foundation
 import StrataLog
 
-// Arithmetic of decimals, with the results of `Arithmetic` where nothing is rounded.
+// Arithmetic of decimals, with the results of `Arithmetic`: Foundation rounds quotients, and whatever else is rounded
+// is left to the interpreter.
 extension RowComputation {
     /// What an operation on decimals takes: decimals, or numbers that are made decimals.
     enum Decimals {
@@ -11,6 +12,12 @@ extension RowComputation {
         var exceptions: [Int32] {
             if case .column(let column, _) = self { return column.exceptions }
             return []
+        }
+
+        /// Whether the values are decimals or integers; unknown for constants.
+        var isExact: Bool {
+            if case .column(_, let kind) = self { return kind == .decimal || kind.isInteger }
+            return false
         }
 
         func isNull(_ row: Int) -> Bool {
@@ -35,12 +42,14 @@ extension RowComputation {
         }
     }
 
-    /// Rows whose result would be rounded are exceptional.
+    /// Rows whose sum or product would be rounded are exceptional.
     func decimals(
         _ operation: ColumnArithmetic, _ left: Decimals, _ right: Decimals
     ) throws(StoreError) -> ComputedColumn {
         try appending(.decimal, exceptions: Self.union(left.exceptions, right.exceptions)) { row, builder in
             if left.isNull(row) || right.isNull(row) { return nil }
+            // There is no quotient by zero, unless that is one in floating point.
+            if operation == .divide, right.value(row)?.isZero == true { return right.isExact ? nil : false }
             guard let result = Self.result(operation, left.value(row), right.value(row)) else { return false }
             return result.withCanonicalBytes { builder.append($0) }
         }
@@ -55,7 +64,8 @@ extension RowComputation {
         case .add: return ColumnDecimal.sum(left, right)
         case .subtract: return ColumnDecimal.sum(left, right.negated)
         case .multiply: return ColumnDecimal.product(left, right)
-        case .divide, .remainder, .and, .or, .xor, .shiftLeft, .shiftRight:
+        case .divide: return ColumnDecimal(left.decimal / right.decimal)
+        case .remainder, .and, .or, .xor, .shiftLeft, .shiftRight:
             preconditionFailure("\(operation) of decimals")
         }
     }

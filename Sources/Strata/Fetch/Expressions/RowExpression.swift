@@ -115,11 +115,11 @@ enum ColumnArithmetic: String {
     case shiftLeft = "leftshift:by:"
     case shiftRight = "rightshift:by:"
 
-    /// Whether results of decimals are not rounded as long as their digits fit.
-    var isExactOfDecimals: Bool {
+    /// Whether decimals are computed by columns.
+    var takesDecimals: Bool {
         switch self {
-        case .add, .subtract, .multiply: true
-        case .divide, .remainder, .and, .or, .xor, .shiftLeft, .shiftRight: false
+        case .add, .subtract, .multiply, .divide: true
+        case .remainder, .and, .or, .xor, .shiftLeft, .shiftRight: false
         }
     }
 

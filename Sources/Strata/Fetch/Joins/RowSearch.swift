@@ -85,7 +85,7 @@ struct RowSearch {
                 program = found.choice.residual.program
             }
             if prepared.candidates == nil, SemiJoinUse.current != .members,
-                let found = try referring(by: program, Self.targetsMaximum, maximum)
+                let found = try referring(by: program, targetsMaximum(program), referrersMaximum(maximum))
             {
                 prepared.candidates = found.refs
                 program = found.rest
@@ -157,14 +157,30 @@ struct RowSearch {
 
     /// Asking where so many objects lie takes longer than finding out which there are.
     private static let keysWorthAll = 16_384
-    /// The referrers of more targets than this are found by a scan of the members' columns.
-    private static let targetsMaximum = 64
+    /// The referrers of so many targets are looked up whatever else that would spare.
+    private static let targetsMinimum = 64
+    /// What it takes to find the referrers of a target, and to ask those for their members, in nanoseconds.
+    private static let targetCost = 1_000.0
     /// To find the referrers of a target takes as long as the scan of so many rows that asks who refers to one of some.
     private static let rowsPerTarget = 256
     /// To look at a referrer takes as long as that scan of so many rows.
     private static let rowsPerReferrer = 32
     /// What it takes to look at a row of an index, and at what it refers to, in nanoseconds.
     private static let followingCost = 1_500.0
+
+    /// The referrers of so many targets are quicker to find, and to ask for their members, than all members.
+    private func targetsMaximum(_ program: CompiledPredicate.Node) -> Int {
+        max(Self.targetsMinimum, Int(joinCost(program) / Self.targetCost))
+    }
+
+    /// How many referrers there are for so many of the entities asked for: those of the other entities of the hierarchy
+    /// are among them.
+    private func referrersMaximum(_ maximum: Int) -> Int {
+        let all = shape.root.family.reduce(0) { total, member in
+            handle.map.holds(member) ? total + snapshot.count(entity: handle.map.numbers[member.index]) : total
+        }
+        return rowCount > 0 ? maximum * all / rowCount : maximum
+    }
 
     /// How many rows of an index are quicker to look at, with what they refer to, than everything that may be referred
     /// to.
@@ -319,8 +335,11 @@ struct RowSearch {
             guard isMeant(join) else { return program }
             return try SemiJoinSearch(self, join).answer(among: among)
         case .not(let node): return .not(try answer(node, among: among, isMeant))
-        case .all(let nodes): return .all(try nodes.map { try answer($0, among: among, isMeant) })
-        case .any(let nodes): return .any(try nodes.map { try answer($0, among: among, isMeant) })
+        // What has been answered is a cheap test, and comes before the others.
+        case .all(let nodes):
+            return .all(try nodes.map { try answer($0, among: among, isMeant) }.sorted { $0.cost < $1.cost })
+        case .any(let nodes):
+            return .any(try nodes.map { try answer($0, among: among, isMeant) }.sorted { $0.cost < $1.cost })
         }
     }
 

@@ -50,6 +50,16 @@ struct CompiledPredicate {
             }
         }
 
+        /// Whether one of the tests of columns and constants is such a one.
+        func hasTest(where holds: (ColumnPredicate) -> Bool) -> Bool {
+            switch self {
+            case .test(let test): holds(test)
+            case .constant, .join, .computed, .interpreted: false
+            case .not(let node): node.hasTest(where: holds)
+            case .all(let nodes), .any(let nodes): nodes.contains { $0.hasTest(where: holds) }
+            }
+        }
+
         /// The slots whose columns are read.
         var slots: Set<Int> {
             switch self {

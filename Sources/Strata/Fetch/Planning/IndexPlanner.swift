@@ -262,9 +262,8 @@ struct IndexPlanner {
                 read = min(limit, max(0, read - offset))
             } else {
                 let (end, isEndless) = limit.addingReportingOverflow(offset)
-                // Of rows that have to be looked at, one in ten is guessed to match.
-                let (looked, isAll) = end.multipliedReportingOverflow(by: choice.isCovered ? 1 : 10)
-                if !isEndless, !isAll { read = min(read, looked) }
+                let looked = Double(end) / (choice.isCovered ? 1 : share(choice.residual))
+                if !isEndless, looked < Double(read) { read = Int(looked) }
             }
         }
         var perRow = 50.0
@@ -275,5 +274,56 @@ struct IndexPlanner {
             blocks = min(Double(read), Double(rows) / Self.rowsOfBlock + 1)
         }
         return Double(read) * perRow + blocks * 2_500 + looking
+    }
+
+    // MARK: Matches
+
+    /// Of rows that have to be looked at, one in ten is guessed to match.
+    private static let guessedShare = 0.1
+
+    /// About which part of all rows matches.
+    private func share(_ residual: CompiledPredicate) -> Double {
+        (knownShare(residual.program) ?? Self.guessedShare) * (residual.rest == nil ? 1 : Self.guessedShare)
+    }
+
+    /// The part of all rows that satisfies a program, as far as references and keys say; nil if they say nothing.
+    private func knownShare(_ node: CompiledPredicate.Node) -> Double? {
+        switch node {
+        case .constant(let value): return value ? 1 : 0
+        case .test(let test):
+            switch test.condition {
+            case .reference(let keys, let isNegated):
+                return rowCount(behind: test.slot).map { Self.part(keys, isNegated, of: $0) }
+            case .key(let keys, let isNegated):
+                return Self.part(keys, isNegated, of: entities.reduce(0) { $0 + snapshot.count(entity: $1) })
+            default: return nil
+            }
+        case .not(let node): return knownShare(node).map { 1 - $0 }
+        case .all(let nodes):
+            let known = nodes.compactMap(knownShare)
+            if known.isEmpty { return nil }
+            return known.reduce(1, *) * (known.count < nodes.count ? Self.guessedShare : 1)
+        case .any(let nodes):
+            let known = nodes.compactMap(knownShare)
+            if known.isEmpty { return nil }
+            return min(1, known.reduce(known.count < nodes.count ? Self.guessedShare : 0, +))
+        case .join, .computed, .interpreted: return nil
+        }
+    }
+
+    private static func part(_ keys: IntegerSet, _ isNegated: Bool, of count: Int) -> Double {
+        let part = min(1, Double(keys.count) / Double(max(1, count)))
+        return isNegated ? 1 - part : part
+    }
+
+    /// How many objects a to-one relationship may refer to.
+    private func rowCount(behind slot: Int) -> Int? {
+        guard let shape = entities.first.flatMap({ handle.map.shape($0) }), slot < shape.slots.count,
+            shape.slots[slot].kind == .toOne
+        else { return nil }
+        let destination: EntityShape = shape.relationships[shape.slots[slot].relationshipIndex].destination
+        return destination.family.reduce(0) { total, member in
+            handle.map.holds(member) ? total + snapshot.count(entity: handle.map.numbers[member.index]) : total
+        }
     }
 }

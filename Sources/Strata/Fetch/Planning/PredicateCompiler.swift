@@ -45,6 +45,13 @@ struct PredicateCompiler {
         nodes.isEmpty ? .constant(true) : compound(nodes) { .all($0) }
     }
 
+    /// What is asked of a to-one relationship's object stays a condition on that: it can be put together with others,
+    /// and where no object satisfies it nothing has to be scanned.
+    private static func not(_ node: CompiledPredicate.Node) -> CompiledPredicate.Node {
+        guard case .join(let join) = node, !join.isToMany else { return .not(node) }
+        return .join(SemiJoin(toOne: join.relationship, .not(join.condition)))
+    }
+
     private static func any(_ nodes: [CompiledPredicate.Node]) -> CompiledPredicate.Node {
         compound(nodes) { .any($0) }
     }
@@ -100,7 +107,7 @@ struct PredicateCompiler {
             guard let comparison = bound(predicate) as? NSComparisonPredicate else { return nil }
             if let node = memberAndOwner(comparison) { return node }
             return try SemiJoinCompiler(self, comparison)?.node() ?? behindToOne(comparison) ?? computed(comparison)
-        case .not(let part): return try node(part).map { .not($0) }
+        case .not(let part): return try node(part).map(Self.not)
         case .all(let parts): return try nodes(parts).map { Self.all($0) }
         case .any(let parts):
             return try nodes(parts).map { Self.any($0) }

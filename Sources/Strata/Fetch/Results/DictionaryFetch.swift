@@ -36,14 +36,18 @@ struct DictionaryFetch {
     private let dictionaries: DictionaryPlan
     private let sorts: [KeySortDescriptor]
     /// The names of the dictionaries' values, and the columns that they are of: of two columns with one name the last.
-    private let names: [NSString]
+    private let names: [String]
     private let shown: [Int]
     private let groupValues: [GroupValue]
     /// Whether expressions are evaluated over groups, which read their aggregates as variables.
     private let needsBindings: Bool
+    /// The predicate for groups, if it asks nothing but aggregates.
+    private let groupCondition: GroupCondition?
     /// For each descriptor the value that it names; nil for what is none of the dictionaries'.
     private let sortNames: [Int?]
     private var entries: [Entry] = []
+    /// The results, where they were made straight of columns.
+    private var made: [NSDictionary]?
     private var groups: [Group] = []
     /// Whether the groups have been put in their order.
     private var areGroupsOrdered = false
@@ -59,7 +63,7 @@ struct DictionaryFetch {
         self.sorts = sorts
         let all = dictionaries.columns
         let shown = all.indices.filter { index in !all[(index + 1)...].contains { $0.name == all[index].name } }
-        names = shown.map { all[$0].name as NSString }
+        names = shown.map { all[$0].name }
         self.shown = shown
         sortNames = sorts.map { sort in shown.firstIndex { all[$0].name == sort.path.text } }
         groupValues = all.map { column in
@@ -75,6 +79,7 @@ struct DictionaryFetch {
                 if case .computed = $0 { true } else { false }
             }
         let aggregates = dictionaries.aggregates
+        groupCondition = dictionaries.having.flatMap { GroupCondition($0, aggregateCount: aggregates.count) }
         let extremes = aggregates.indices.filter {
             aggregates[$0].function == .min || aggregates[$0].function == .max
         }
@@ -109,6 +114,12 @@ struct DictionaryFetch {
             let order =
                 dictionaries.isGrouped
                 ? try all.ordered(&pace) : (0..<all.count).sorted { all.firstKeys[$0] < all.firstKeys[$1] }
+            report.groupsColumns = true
+            if let columns = shownColumns(of: grouping), all.count > 0 {
+                let shown = try holding(order, of: all, &pace)
+                made = try results(of: all, shown.dropFirst(plan.offset).prefix(plan.limit), columns, scan)
+                return true
+            }
             found.reserveCapacity(all.count)
             for number in order {
                 try pace.step()
@@ -120,6 +131,7 @@ struct DictionaryFetch {
             }
         } catch is NotCompiled {
             report.statistics = ScanStatistics()
+            report.groupsColumns = false
             return false
         } catch let error as StoreError {
             throw scan.scope.failure(error)
@@ -136,8 +148,58 @@ struct DictionaryFetch {
             }
             isDistinct = true
         }
-        report.groupsColumns = true
         return true
+    }
+
+    /// What each value of the dictionaries is of groups by columns. Nil where more is done with groups than to show
+    /// them.
+    private func shownColumns(of grouping: ColumnGrouping) -> [GroupedColumns.Shown]? {
+        // Groups that show the same are one among distinct results.
+        guard dictionaries.having == nil || groupCondition != nil, sorts.isEmpty,
+            !dictionaries.isGrouped || !plan.isDistinct
+        else { return nil }
+        var columns: [GroupedColumns.Shown] = []
+        for index in shown {
+            switch groupValues[index] {
+            case .plain:
+                guard let group = grouping.plainGroups[index] else { return nil }
+                columns.append(.key(group))
+            case .aggregate(let aggregate): columns.append(.aggregate(aggregate, dictionaries.columns[index].type))
+            case .computed: return nil
+            }
+        }
+        return columns
+    }
+
+    /// The groups that satisfy the predicate for groups.
+    private func holding(_ groups: [Int], of all: GroupedColumns, _ pace: inout TurnPace) throws -> [Int] {
+        guard let groupCondition else { return groups }
+        return try groups.filter { group in
+            try pace.step()
+            EvaluationWork.beginObject()
+            return groupCondition.holds { all.state($0, of: group).result }
+        }
+    }
+
+    /// So many groups are made to dictionaries by one thread.
+    private static let groupsOfPiece = 2_048
+
+    private func results(
+        of all: GroupedColumns, _ order: ArraySlice<Int>, _ columns: [GroupedColumns.Shown], _ scan: StoreScan
+    ) throws -> [NSDictionary] {
+        let control = scan.turn?.control
+        return try ScanPool.shared.mapPieces(of: order.count, by: Self.groupsOfPiece, scan.turn) { range in
+            let scope = RowScope(scan.scope.handle, scan.scope.snapshot, control)
+            var template = DictionaryTemplate(names)
+            var pace = ControlPace(control, every: 64)
+            var values: [AnyObject?] = columns.map { _ in nil }
+            return try range.map { position in
+                try pace.step()
+                let group = order[order.startIndex + position]
+                for (index, column) in columns.enumerated() { values[index] = try all.object(column, of: group, scope) }
+                return template.dictionary(values)
+            }
+        }
     }
 
     /// Takes in, where all rows are one group and nothing but extremes are wanted, the rows that have these.
@@ -269,7 +331,7 @@ struct DictionaryFetch {
         if let having = dictionaries.having {
             // Fetched expressions go by their names, as variables and as keys.
             var named: [String: Any] = [:]
-            for (name, value) in zip(names, values) { named[name as String] = value }
+            for (name, value) in zip(names, values) { named[name] = value }
             for (index, value) in group.bare.enumerated() {
                 bindings[DictionaryPlan.variable(index)] = value ?? NSNull()
             }
@@ -308,6 +370,7 @@ struct DictionaryFetch {
 
     /// - Throws: why the request should stop.
     mutating func results(_ turn: ScanTurn?) throws -> [NSDictionary] {
+        if let made { return made }
         var pace = TurnPace(turn, every: 256)
         if dictionaries.isGrouped {
             // Aggregates without groups are over all rows, even if there are none.
@@ -341,26 +404,11 @@ struct DictionaryFetch {
         if plan.offset > 0 || entries.count > plan.limit {
             entries = Array(entries.dropFirst(plan.offset).prefix(plan.limit))
         }
+        // Null is left out.
+        var template = DictionaryTemplate(names)
         return try entries.map { entry in
             try pace.step()
-            return dictionary(entry.values)
-        }
-    }
-
-    /// Null is left out.
-    private func dictionary(_ values: [Any?]) -> NSDictionary {
-        var (keys, objects) = ([NSObject](), [AnyObject]())
-        keys.reserveCapacity(values.count)
-        objects.reserveCapacity(values.count)
-        for (name, value) in zip(names, values) {
-            guard let value else { continue }
-            keys.append(name)
-            objects.append(value as AnyObject)
-        }
-        return objects.withUnsafeBufferPointer { objects in
-            keys.withUnsafeBufferPointer { keys in
-                NSDictionary(objects: objects.baseAddress, forKeys: keys.baseAddress, count: keys.count)
-            }
+            return template.dictionary(entry.values.map { $0.map { $0 as AnyObject } })
         }
     }
 }

@@ -48,8 +48,8 @@ struct ProjectedColumns {
                     while refs[order[next]].key != key { next += 1 }
                     let view = columns[part].view
                     // A computed column has its values in line.
-                    let value = ColumnBoxing.box(view, row, expression.kind, nil) { _ in nil }
-                    found[order[next] - refs.startIndex] = value.map { $0 as AnyObject }
+                    found[order[next] - refs.startIndex] =
+                        ColumnBoxing.object(view, row, expression.kind, nil) { _ in nil }
                 }
                 withExtendedLifetime(columns) {}
                 values[index] = found

@@ -18,21 +18,21 @@ struct RowProjection {
     private let scope: RowScope
     /// Whether rows may be projected on any thread: nothing of the program's own is called.
     let isForAllThreads: Bool
-    private let names: [NSObject]
     private let sources: [Source]
     /// Of each column.
     private var followers: [PathFollower]
     private var columns: ProjectedColumns?
     private var row: RowSource?
+    private var template: DictionaryTemplate
     /// Of the dictionary that is being made.
-    private var keys: [NSObject] = []
-    private var objects: [AnyObject] = []
+    private var values: [AnyObject?]
 
     /// - Parameter tables: of the projections of other rows of the request; nil for the first.
     init(_ columns: [DictionaryPlan.Column], _ shape: EntityShape, _ scope: RowScope, tables: PathTables? = nil) {
         self.scope = scope
         let compiler = ExpressionCompiler(shape: shape)
-        names = columns.map { $0.name as NSString }
+        template = DictionaryTemplate(columns.map(\.name))
+        values = columns.map { _ in nil }
         var (sources, followers, computed) = ([Source](), [PathFollower](), [RowExpression]())
         for column in columns {
             var steps: [RowPath] = []
@@ -104,34 +104,22 @@ struct RowProjection {
     private mutating func dictionary(
         _ row: Row, _ shape: EntityShape, _ position: Int
     ) throws(StoreError) -> NSDictionary {
-        keys.removeAll(keepingCapacity: true)
-        objects.removeAll(keepingCapacity: true)
         for index in sources.indices {
-            switch sources[index] {
-            case .stored(let slot, let kind, let attribute):
-                guard let end = try followers[index].end(from: row),
-                    let value = try object(end, slot, kind, attribute)
-                else { continue }
-                objects.append(value)
-            case .computed(let column, let expression, let type, let isConverted):
-                let value =
+            values[index] =
+                switch sources[index] {
+                case .stored(let slot, let kind, let attribute):
+                    try followers[index].end(from: row).flatMap { end throws(StoreError) in
+                        try object(end, slot, kind, attribute)
+                    }
+                case .computed(let column, let expression, let type, let isConverted):
                     switch columns?.value(column, at: position) {
                     case .some(let value): isConverted ? converted(value, to: type) : value
                     case nil: interpreted(expression, type, row, shape)
                     }
-                guard let value else { continue }
-                objects.append(value)
-            case .expression(let expression, let type):
-                guard let value = interpreted(expression, type, row, shape) else { continue }
-                objects.append(value)
-            }
-            keys.append(names[index])
+                case .expression(let expression, let type): interpreted(expression, type, row, shape)
+                }
         }
-        return objects.withUnsafeBufferPointer { objects in
-            keys.withUnsafeBufferPointer { keys in
-                NSDictionary(objects: objects.baseAddress, forKeys: keys.baseAddress, count: keys.count)
-            }
-        }
+        return template.dictionary(values)
     }
 
     private mutating func interpreted(
@@ -155,30 +143,17 @@ struct RowProjection {
     private func object(
         _ row: Row, _ slot: Int, _ kind: SlotKind, _ attribute: NSAttributeDescription?
     ) throws(StoreError) -> AnyObject? {
-        let column = try row.block.column(slot)
-        if column.isNull(row.index) { return nil }
-        switch kind {
-        case .bool: return NSNumber(value: column.bool(row.index))
-        case .int16: return NSNumber(value: column.int16(row.index))
-        case .int32: return NSNumber(value: column.int32(row.index))
-        case .int64: return NSNumber(value: column.int64(row.index))
-        case .float: return NSNumber(value: column.float(row.index))
-        case .double: return NSNumber(value: column.double(row.index))
-        case .date: return NSDate(timeIntervalSinceReferenceDate: column.double(row.index))
-        case .string where !column.isExternal(row.index): return column.string(row.index) as NSString
-        default:
-            var failure: StoreError?
-            let value = ColumnBoxing.box(column, row.index, kind, attribute) { external in
-                do throws(StoreError) {
-                    return try scope.handle.read(external, of: row.ref)
-                } catch {
-                    failure = error
-                    return nil
-                }
+        var failure: StoreError?
+        let value = ColumnBoxing.object(try row.block.column(slot), row.index, kind, attribute) { external in
+            do throws(StoreError) {
+                return try scope.handle.read(external, of: row.ref)
+            } catch {
+                failure = error
+                return nil
             }
-            if let failure { throw failure }
-            return value.map { $0 as AnyObject }
         }
+        if let failure { throw failure }
+        return value
     }
 }
 
@@ -194,37 +169,30 @@ extension FetchExecutor {
         else { return nil }
         let scope = RowScope(store.handle, store.snapshot, control)
         var projection = RowProjection(dictionaries.columns, plan.shape, scope)
-        let pieces = stride(from: 0, to: refs.count, by: ProjectedColumns.rowsMaximum).map { start in
-            refs[start..<min(start + ProjectedColumns.rowsMaximum, refs.count)]
-        }
-        var results: [NSDictionary] = []
-        results.reserveCapacity(refs.count)
         do {
-            guard pieces.count > 1, projection.isForAllThreads else {
+            guard refs.count > ProjectedColumns.rowsMaximum, projection.isForAllThreads else {
                 var pace = TurnPace(turn, every: 64)
-                for piece in pieces { results += try projection.dictionaries(piece, &pace) }
+                var results: [NSDictionary] = []
+                results.reserveCapacity(refs.count)
+                for start in stride(from: 0, to: refs.count, by: ProjectedColumns.rowsMaximum) {
+                    let piece = refs[start..<min(start + ProjectedColumns.rowsMaximum, refs.count)]
+                    results += try projection.dictionaries(piece, &pace)
+                }
                 return results
             }
             // Most of the time is Foundation's, which makes the values and the dictionaries.
             let tables = projection.tables
-            let wave = ScanPool.shared.cores * 2
-            for first in stride(from: 0, to: pieces.count, by: wave) {
-                let count = min(wave, pieces.count - first)
-                try turn?.willLook(at: count * ProjectedColumns.rowsMaximum)
-                let made = ScanPool.shared.map(count, control) { number in
-                    let scope = RowScope(store.handle, store.snapshot, control)
-                    var projection = RowProjection(dictionaries.columns, plan.shape, scope, tables: tables)
-                    // Whoever helps has no turn of his own.
-                    var pace = ControlPace(control, every: 64)
-                    return try projection.dictionaries(pieces[first + number], &pace)
-                }
-                for part in made { results += try part.get() }
+            return try ScanPool.shared.mapPieces(of: refs.count, by: ProjectedColumns.rowsMaximum, turn) { range in
+                let scope = RowScope(store.handle, store.snapshot, control)
+                var projection = RowProjection(dictionaries.columns, plan.shape, scope, tables: tables)
+                // Whoever helps has no turn of his own.
+                var pace = ControlPace(control, every: 64)
+                return try projection.dictionaries(refs[range], &pace)
             }
         } catch let error as StoreError {
             if let reason = projection.tables?.failure { throw reason }
             throw scope.failure(error)
         }
-        return results
     }
 
     /// Whether a descriptor means the rows' own values: no column has its name that shows something else.

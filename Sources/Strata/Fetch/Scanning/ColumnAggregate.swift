@@ -315,6 +315,28 @@ struct ColumnAggregate {
         }
     }
 
+    /// The function as a dictionary has it, brought to a type; undefined for what it is. What is common does not go
+    /// through the interpreter.
+    ///
+    /// - Parameter function: as above.
+    func object(_ group: Int, of function: Aggregate.Function, as type: NSAttributeType) -> AnyObject? {
+        if type == .undefinedAttributeType {
+            let count = counts[group]
+            switch (function, domain) {
+            case (.count, _): return NSNumber(value: count)
+            case (.sum, .reals) where count > 0: return NSNumber(value: reals[group])
+            case (.sum, .integers) where excess.isEmpty: return NSNumber(value: integers[group])
+            case (.sum, .decimals) where count > 0: return NSDecimalNumber(decimal: decimals[group].decimal)
+            case (.average, .reals) where count > 0: return NSNumber(value: reals[group] / Double(count))
+            case (.min, .bytes), (.max, .bytes):
+                return count > 0 ? String(decoding: bytes[group], as: UTF8.self) as NSString : nil
+            case (.min, .integers), (.max, .integers): return count > 0 ? boxed(integers[group]) : nil
+            default: break
+            }
+        }
+        return state(group, of: function).shown(as: type).map { $0 as AnyObject }
+    }
+
     private func total(_ group: Int) -> Arithmetic {
         switch domain {
         case .integers: Arithmetic(Int128(integers[group]) + (excess[group] ?? 0))
@@ -332,7 +354,7 @@ struct ColumnAggregate {
         }
     }
 
-    private func boxed(_ value: Int64) -> Any {
+    private func boxed(_ value: Int64) -> NSNumber {
         switch column?.kind {
         case .bool?: NSNumber(value: value != 0)
         case .int16?: NSNumber(value: Int16(truncatingIfNeeded: value))

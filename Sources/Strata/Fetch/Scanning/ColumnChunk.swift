@@ -13,12 +13,15 @@ final class ColumnChunk: @unchecked Sendable {
     let isASCII: Bool
     /// What the zone maps of the rows' blocks say, by segment; empty when there are too many.
     private let zones: [ColumnZone?]
+    /// Whether zone maps may rule blocks out: not where each block's values are spread as widely as those of all.
+    let zonesTellApart: Bool
     private let memory: [UnsafeMutableRawPointer]
     private let pages: ColumnPages
 
     /// Takes over what a builder has put together.
     init(_ builder: ColumnChunkBuilder, _ zones: [ColumnZone?]) {
         self.zones = zones
+        zonesTellApart = ColumnZone.tellApart(zones)
         pages = builder.pages
         let (view, memory, byteCount) = builder.finish()
         self.view = view
@@ -32,8 +35,6 @@ final class ColumnChunk: @unchecked Sendable {
             isASCII = false
         }
     }
-
-    var hasZones: Bool { !zones.isEmpty }
 
     /// What the zone map of a segment's block says; nil when it is not known.
     func zone(_ segment: Int) -> ColumnZone? { segment < zones.count ? zones[segment] : nil }

@@ -49,6 +49,8 @@ struct ColumnDecimal {
         return value
     }
 
+    var isZero: Bool { magnitude == 0 }
+
     var decimal: Decimal { withCanonicalBytes { DecimalCoding.decode($0) } }
 
     /// Calls the body with bytes as ``DecimalCoding`` has them, which are the same for equal numbers.

@@ -50,10 +50,11 @@ struct ValueOrder: Sendable {
     let kind: SlotKind
     let isAscending: Bool
 
-    /// Whether values with equal codes are equal.
-    var hasExactCodes: Bool {
+    /// Whether all values with a code are equal. Null and the least integer of 64 bits have one.
+    func isExact(_ code: UInt64) -> Bool {
         switch kind {
         case .bool, .int16, .int32, .float, .double, .date: true
+        case .int64: code != (isAscending ? 0 : .max)
         default: false
         }
     }

@@ -11,15 +11,16 @@ struct GroupTable {
     private(set) var nulls: [UInt64] = []
     /// Group plus one by hash; a power of two, at least twice as long as there are groups.
     private var table: [UInt32] = [UInt32](repeating: 0, count: 64)
-    /// Group plus one by code, of a single column's codes that lie close to the base.
+    /// Group plus one by code, of a single column's codes that lie close to the base; as long as those seen so far need
+    /// it.
     private var direct: [UInt32] = []
     /// Taken from the first code: references have their entity in the upper bits.
     private var base: UInt64?
     private static let directMaximum = 1 << 14
+    private static let directMinimum = 64
 
     init(width: Int) {
         self.width = width
-        if width == 1 { direct = [UInt32](repeating: 0, count: Self.directMaximum) }
     }
 
     var count: Int { nulls.count }
@@ -32,13 +33,22 @@ struct GroupTable {
         let base = base ?? code & ~ObjectRef.maximumKey
         self.base = base
         let offset = code &- base
-        if offset < UInt64(Self.directMaximum) {
+        if offset < UInt64(direct.count) {
             let known = direct[Int(offset)]
             if known != 0 { return Int(known) - 1 }
         }
         let group = withUnsafePointer(to: code) { find(UnsafeBufferPointer(start: $0, count: 1), nulls: 0) }
-        if offset < UInt64(Self.directMaximum) { direct[Int(offset)] = UInt32(group + 1) }
+        if offset < UInt64(Self.directMaximum) { remember(group, at: Int(offset)) }
         return group
+    }
+
+    private mutating func remember(_ group: Int, at offset: Int) {
+        if offset >= direct.count {
+            // A power of two.
+            let count = max(Self.directMinimum, 1 << (Int.bitWidth - offset.leadingZeroBitCount))
+            direct.append(contentsOf: repeatElement(0, count: count - direct.count))
+        }
+        direct[offset] = UInt32(group + 1)
     }
 
     /// The groups of many rows by one column.
@@ -55,7 +65,7 @@ struct GroupTable {
             direct.withUnsafeBufferPointer { direct in
                 while position < count {
                     let offset = code(position) &- base
-                    guard offset < UInt64(Self.directMaximum) else { return }
+                    guard offset < UInt64(direct.count) else { return }
                     let known = direct[Int(offset)]
                     if known == 0 { return }
                     groups[position] = Int32(bitPattern: known) &- 1

@@ -207,6 +207,10 @@ struct GroupedColumns {
 
     /// Takes in what a later row group found.
     mutating func merge(_ other: GroupedColumns) throws {
+        if count == 0 {
+            self = other
+            return
+        }
         var groups: [Int] = []
         groups.reserveCapacity(other.table.count)
         for theirs in 0..<other.table.count {
@@ -237,22 +241,38 @@ struct GroupedColumns {
     ///
     /// - Throws: why the request should stop.
     func ordered(_ pace: inout TurnPace) throws -> [Int] {
-        let codes = grouping.groups.indices.map { column in (0..<count).map { sortCode($0, column) } }
-        return try (0..<count).sorted { left, right in
-            try pace.step()
-            for column in codes.indices {
-                switch (codes[column][left], codes[column][right]) {
-                case (nil, nil): continue
-                case (nil, _): return true
-                case (_, nil): return false
-                case (let a?, let b?):
-                    if a != b { return a < b }
-                    let order = exactOrder(left, right, column)
-                    if order != 0 { return order < 0 }
-                }
-            }
-            return false
+        guard !grouping.groups.isEmpty else { return Array(0..<count) }
+        // Mostly the first column tells: its codes lie beside the numbers.
+        var (nulls, others) = ([Int](), [(code: UInt64, group: Int)]())
+        others.reserveCapacity(count)
+        for group in 0..<count {
+            if let code = sortCode(group, 0) { others.append((code, group)) } else { nulls.append(group) }
         }
+        try others.sort { left, right in
+            try pace.step()
+            return left.code != right.code ? left.code < right.code : precedes(left.group, right.group, from: 0)
+        }
+        try nulls.sort { left, right in
+            try pace.step()
+            return precedes(left, right, from: 1)
+        }
+        return nulls + others.map(\.group)
+    }
+
+    /// Whether a group comes before another by its columns from one on.
+    private func precedes(_ left: Int, _ right: Int, from first: Int) -> Bool {
+        for column in first..<kinds.count {
+            switch (sortCode(left, column), sortCode(right, column)) {
+            case (nil, nil): continue
+            case (nil, _): return true
+            case (_, nil): return false
+            case (let a?, let b?):
+                if a != b { return a < b }
+                let order = exactOrder(left, right, column)
+                if order != 0 { return order < 0 }
+            }
+        }
+        return false
     }
 
     private func isNull(_ group: Int, _ column: Int) -> Bool { table.nulls[group] >> UInt64(column) & 1 != 0 }
@@ -309,19 +329,57 @@ struct GroupedColumns {
             let value = isNull ? nil : try value(codes[index], column.kind, strings[index], scope)
             keys.append(column.type.map { ResultConversion.convert(value, to: $0) } ?? value)
         }
-        let states = zip(grouping.functions, aggregateIndexes).map { function, index in
-            aggregates[index].state(number, of: function.function)
+        return (keys, grouping.functions.indices.map { state($0, of: number) })
+    }
+
+    /// A function over a group.
+    func state(_ index: Int, of group: Int) -> AggregateState {
+        aggregates[aggregateIndexes[index]].state(group, of: grouping.functions[index].function)
+    }
+
+    /// A value that dictionaries show of a group.
+    enum Shown {
+        case key(Int)
+        /// Brought to a type; undefined for what it is.
+        case aggregate(Int, NSAttributeType)
+    }
+
+    /// What a dictionary shows of a group; nil for null.
+    func object(_ shown: Shown, of group: Int, _ scope: RowScope) throws -> AnyObject? {
+        switch shown {
+        case .aggregate(let index, let type):
+            return aggregates[aggregateIndexes[index]].object(group, of: grouping.functions[index].function, as: type)
+        case .key(let column):
+            if isNull(group, column) { return nil }
+            let (code, type) = (code(group, column), grouping.groups[column].type)
+            if let type {
+                let value = try value(code, kinds[column], strings[column], scope)
+                return ResultConversion.convert(value, to: type).map { $0 as AnyObject }
+            }
+            switch kinds[column] {
+            case .date: return NSDate(timeIntervalSinceReferenceDate: Double(bitPattern: code))
+            case .string: return strings[column].withString(Int(code)) { String._decode($0) } as NSString
+            case let kind:
+                return try Self.number(code, kind) ?? value(code, kind, strings[column], scope) as AnyObject
+            }
         }
-        return (keys, states)
+    }
+
+    private static func number(_ code: UInt64, _ kind: SlotKind) -> NSNumber? {
+        switch kind {
+        case .bool: NSNumber(value: code != 0)
+        case .int16: NSNumber(value: Int16(truncatingIfNeeded: code))
+        case .int32: NSNumber(value: Int32(truncatingIfNeeded: code))
+        case .int64: NSNumber(value: Int64(bitPattern: code))
+        case .float: NSNumber(value: Float(Double(bitPattern: code)))
+        case .double: NSNumber(value: Double(bitPattern: code))
+        default: nil
+        }
     }
 
     private func value(_ code: UInt64, _ kind: SlotKind, _ strings: ByteStringSet, _ scope: RowScope) throws -> Any {
+        if let number = Self.number(code, kind) { return number }
         switch kind {
-        case .bool: return NSNumber(value: code != 0)
-        case .int16: return NSNumber(value: Int16(truncatingIfNeeded: code))
-        case .int32: return NSNumber(value: Int32(truncatingIfNeeded: code))
-        case .int64: return NSNumber(value: Int64(bitPattern: code))
-        case .float: return NSNumber(value: Float(Double(bitPattern: code)))
         case .date: return Date(timeIntervalSinceReferenceDate: Double(bitPattern: code))
         case .string: return strings.withString(Int(code)) { String._decode($0) }
         case .data: return strings.withString(Int(code)) { Data._decode($0) }
@@ -341,8 +399,7 @@ struct GroupedColumns {
                 let shape = scope.handle.map.shape(row.block.entity)
             else { throw NotCompiled() }
             return NSManagedObjectID(ref: row.ref, identity: scope.handle.identity, shape: shape)
-        case .double: return NSNumber(value: Double(bitPattern: code))
-        case .transformable: throw NotCompiled()
+        case .transformable, .bool, .int16, .int32, .int64, .float, .double: throw NotCompiled()
         }
     }
 }

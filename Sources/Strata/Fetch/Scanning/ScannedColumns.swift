@@ -29,7 +29,7 @@ struct ScannedColumns {
     ) -> (blocks: Int, rows: Int) {
         var pruned = (blocks: 0, rows: 0)
         guard rowGroup.segments.count <= RowGroup.segmentsWithZonesMaximum,
-            program.slots.contains(where: { column($0).hasZones })
+            program.hasTest(where: { $0.hasZones && column($0.slot).zonesTellApart })
         else { return pruned }
         for segment in rowGroup.segments.indices {
             let runs = rowGroup.runs(ofSegment: segment)

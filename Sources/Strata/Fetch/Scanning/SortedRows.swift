@@ -28,7 +28,7 @@ struct SortedRows {
 
         @inline(never)
         private func precedesByColumns(_ left: Entry, _ right: Entry) -> Bool {
-            for index in orders.indices where index > 0 || !orders[index].hasExactCodes {
+            for index in (orders[0].isExact(left.code) ? 1 : 0)..<orders.count {
                 let order = orders[index].order(
                     columns[Int(left.part) * orders.count + index], Int(left.row),
                     columns[Int(right.part) * orders.count + index], Int(right.row))

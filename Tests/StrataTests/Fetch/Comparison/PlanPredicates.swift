@@ -170,6 +170,7 @@ struct PlanPredicates {
         "canonical(string) #s #w", "#i #o 2.5", "#f #o #i", "#i BETWEEN {3, 1}", "string BETWEEN {'a', 'z'}",
         "decimal * #f #o #n", "decimal + #i #o #f", "decimal - decimalTwin #o #n", "decimal #o #i", "decimal #o #f",
         "#i #o parent.decimal", "decimal * decimal #o decimalTwin", "owner.rank * decimal #o #n",
+        "decimal / decimalTwin #o #n", "decimal / #i #o #f", "#i / decimal #o #n", "decimal / #f #o #n",
         "TRUEPREDICATE", "FALSEPREDICATE", "#i IN {}", "uri == nil", "data != nil", "list == nil",
     ].map { $0.replacingOccurrences(of: "list", with: "uuid") }
 
