@@ -100,6 +100,7 @@ struct ConstraintMerge {
         stored.registry = nil
         stored.flags.insert(.gone)
         if type == .overwriteMergePolicyType { makeComplete(object) }
+        let references = ReferenceRebase(inserted: object)
         // Children go on with the object under its new name.
         context.sharePermanentID(row.ref, of: object, handle)
         registry.move(object, to: row.ref, stored.storeIndex)
@@ -121,7 +122,7 @@ struct ConstraintMerge {
             state.unload()
         }
         context.pipeline.list(object, in: context)
-        if !objectWins { ObjectMerge(object).rollBack(row) }
+        if objectWins { references.apply() } else { ObjectMerge(object).rollBack(row) }
     }
 
     /// Members of a relationship kept by links that the stored object has already are no additions.

@@ -57,6 +57,26 @@ import Testing
         #expect(try club.stored("Person", "teamTitle") == ["p": "A2", "q": "A2"])
     }
 
+    /// The team that an object leaves by becoming the stored one kept counting it: the inserted object had referred to
+    /// nothing before, so nobody took it away from there.
+    @Test(arguments: StoreKind.allCases, [NSMergePolicy.mergeByPropertyObjectTrump, .overwrite])
+    func anInsertedObjectThatBecomesTheStoredOneLeavesItsTeam(_ kind: StoreKind, _ policy: NSMergePolicy) throws {
+        let club = try Club(kind, people: ["p": "A", "q": "A"], policy: policy, uniqueNames: true)
+        club.there.mergePolicy = policy
+        try club.elsewhere {
+            club["p", in: club.there].setValue(club.other("B"), forKey: "team")
+            // Only overwriting has a team replaced by none.
+            _ = club["q", in: club.there]
+        }
+        let isKept = policy === NSMergePolicy.mergeByPropertyObjectTrump
+        #expect(try club.stored("Team", "members") == ["A": isKept ? "q" : "", "B": "p"])
+        #expect(try club.stored("Team", "memberCount") == ["A": isKept ? 1 : 0, "B": 1])
+        club.there.performAndWait {
+            #expect(club.other("A").number("memberCount") == (isKept ? 1 : 0))
+            #expect(club.other("A").members("members").count == (isKept ? 1 : 0))
+        }
+    }
+
     /// The maximum hides changes of others: no row of the team is written for them.
     @Test(arguments: StoreKind.allCases) func whatTheMaximumHid(_ kind: StoreKind) throws {
         let club = try Club(kind, people: ["p": "A", "q": "A"])
