@@ -22,6 +22,8 @@ struct ConstraintMerge {
             return
         }
         guard !stored.isMarkedDeleted, !stored.flags.contains(.gone) else { return }
+        // What has been deleted since the save was refused is in nobody's way.
+        if try ObjectMerge.newestRow(of: stored) == nil { return }
         let inserted = objects.filter(\.isInserted)
         let updated = objects.filter { !$0.isInserted }
         if !updated.isEmpty {
