@@ -22,6 +22,8 @@ struct ConstraintMerge {
             return
         }
         guard !stored.isMarkedDeleted, !stored.flags.contains(.gone) else { return }
+        // What has been deleted since the save was refused is in nobody's way.
+        if try ObjectMerge.newestRow(of: stored) == nil { return }
         let inserted = objects.filter(\.isInserted)
         let updated = objects.filter { !$0.isInserted }
         if !updated.isEmpty {
@@ -100,6 +102,7 @@ struct ConstraintMerge {
         stored.registry = nil
         stored.flags.insert(.gone)
         if type == .overwriteMergePolicyType { makeComplete(object) }
+        let references = ReferenceRebase(inserted: object)
         // Children go on with the object under its new name.
         context.sharePermanentID(row.ref, of: object, handle)
         registry.move(object, to: row.ref, stored.storeIndex)
@@ -121,7 +124,7 @@ struct ConstraintMerge {
             state.unload()
         }
         context.pipeline.list(object, in: context)
-        if !objectWins { ObjectMerge(object).rollBack(row) }
+        if objectWins { references.apply() } else { ObjectMerge(object).rollBack(row) }
     }
 
     /// Members of a relationship kept by links that the stored object has already are no additions.

@@ -23,6 +23,14 @@ struct ReferenceRebase {
         if old.isEmpty { return nil }
     }
 
+    /// For an inserted object that is about to get a row: it has referred to nothing yet.
+    init(inserted object: NSManagedObject) {
+        self.object = object
+        for relationship in object.shape.relationships where !relationship.isToMany && relationship.inverse != nil {
+            old.append((relationship, .null))
+        }
+    }
+
     /// The object has its new row.
     func apply() {
         guard let context = object.registry?.context, let committed = object.committedRow() else { return }

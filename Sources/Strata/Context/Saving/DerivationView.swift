@@ -113,14 +113,15 @@ final class DerivationView {
     private func members(_ relationship: RelationshipShape, of object: NSManagedObject) -> [NSManagedObject] {
         guard !object.isInserted, let snapshot = snapshot(for: object),
             let handle = context.registry.handle(object.storeIndex)
-        else { return object.toManyOrder(relationship) }
+        else { return object.toManyOrder(relationship).filter(\.isGoingToBeStored) }
         do throws(StoreError) {
             let refs = try RelationshipReader(handle: handle, snapshot: snapshot)
                 .members(relationship, of: object.ref).map(\.ref)
             let stored = context.objects(refs, object.storeIndex, handle)
             guard let state = object.existingState(relationship), state.isChanged else { return stored }
             let known = Set(stored)
-            return stored.filter { !state.removed.contains($0) } + state.added.objects.filter { !known.contains($0) }
+            return stored.filter { !state.removed.contains($0) }
+                + state.added.objects.filter { $0.isGoingToBeStored && !known.contains($0) }
         } catch {
             record(error, of: object)
             return []
@@ -129,13 +130,14 @@ final class DerivationView {
 
     /// How many members there will be. Reads only those that come or leave.
     func count(_ relationship: RelationshipShape, of object: NSManagedObject) -> Int {
-        guard !object.isInserted, let snapshot = snapshot(for: object),
-            let handle = context.registry.handle(object.storeIndex)
-        else { return object.toManyCount(relationship) }
+        if object.isInserted { return members(relationship, of: object).count }
+        guard let snapshot = snapshot(for: object), let handle = context.registry.handle(object.storeIndex) else {
+            return object.toManyCount(relationship)
+        }
         do throws(StoreError) {
             let reader = RelationshipReader(handle: handle, snapshot: snapshot)
             let state = object.existingState(relationship)
-            return try reader.count(relationship, of: object, with: state)
+            return try reader.count(relationship, of: object, with: state, adding: \.isGoingToBeStored)
                 ?? members(relationship, of: object).count
         } catch {
             record(error, of: object)
@@ -188,4 +190,10 @@ final class DerivationView {
         default: return KeyValueAccess.value(of: object, forKey: name)
         }
     }
+}
+
+extension NSManagedObject {
+    /// Whether the object is in the store after a save. One that others have deleted takes values, and comes to members
+    /// by them, until it leaves the context; nothing of that is stored.
+    final var isGoingToBeStored: Bool { flags.isDisjoint(with: [.deleted, .gone]) }
 }

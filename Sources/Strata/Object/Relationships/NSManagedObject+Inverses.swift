@@ -81,6 +81,8 @@ extension NSManagedObject {
         let isObserved = observedWillChange(relationship, coming(to: state))
         defer { if isObserved { observedDidChange(relationship.name) } }
         recordChange(.dirtyToMany)
+        // One that others have deleted records no changes. The save has to find out that something refers to it.
+        if flags.contains(.gone) { flags.insert(.dirtyToMany) }
         state.insert(object, isOrdered: relationship.isOrdered)
         guard let inverse = relationship.inverse, !(relationship.isSymmetric && object === self) else { return }
         object.memberCame(inverse, self)
@@ -132,6 +134,8 @@ extension NSManagedObject {
         let isObserved = observedWillChange(relationship, coming(to: state))
         defer { if isObserved { observedDidChange(relationship.name) } }
         recordChange(.dirtyToMany)
+        // One that others have deleted records no changes. The save has to find out that something refers to it.
+        if flags.contains(.gone) { flags.insert(.dirtyToMany) }
         state.insert(object, isOrdered: relationship.isOrdered)
     }
 

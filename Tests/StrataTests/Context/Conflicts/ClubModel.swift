@@ -12,7 +12,7 @@ enum ClubModel {
         return attribute
     }
 
-    static func make() -> NSManagedObjectModel {
+    static func make(uniqueNames: Bool = false) -> NSManagedObjectModel {
         let (team, person) = (GraphModel.entity("Team"), GraphModel.entity("Person"))
         let (board, post) = (GraphModel.entity("Board"), GraphModel.entity("Post"))
         let members = GraphModel.relationship("members", to: person, toMany: true)
@@ -37,6 +37,7 @@ enum ClubModel {
             GraphModel.attribute("rank", .integer64AttributeType, default: 0), teamOf, watching, queuedIn,
             derived("teamTitle", .stringAttributeType, "team.title"),
         ]
+        if uniqueNames { person.uniquenessConstraints = [["name"]] }
         board.properties = [
             GraphModel.attribute("title", .stringAttributeType), watchers, queue,
             derived("watcherCount", .integer64AttributeType, "watchers.@count"),
@@ -57,8 +58,11 @@ struct Club {
     private(set) var objects: [String: NSManagedObject] = [:]
 
     /// Teams A and B, boards X and Y, and people in teams (nil for none).
-    init(_ kind: StoreKind, people: [String: String?], policy: NSMergePolicy = .mergeByPropertyObjectTrump) throws {
-        store = try TestStore(kind, ClubModel.make())
+    init(
+        _ kind: StoreKind, people: [String: String?], policy: NSMergePolicy = .mergeByPropertyObjectTrump,
+        uniqueNames: Bool = false
+    ) throws {
+        store = try TestStore(kind, ClubModel.make(uniqueNames: uniqueNames))
         (here, there) = (store.context(), store.context())
         here.mergePolicy = policy
         let here = here

@@ -57,6 +57,48 @@ import Testing
         #expect(try club.stored("Person", "teamTitle") == ["p": "A2", "q": "A2"])
     }
 
+    /// The team that an object leaves by becoming the stored one kept counting it: the inserted object had referred to
+    /// nothing before, so nobody took it away from there.
+    @Test(arguments: StoreKind.allCases, [NSMergePolicy.mergeByPropertyObjectTrump, .overwrite])
+    func anInsertedObjectThatBecomesTheStoredOneLeavesItsTeam(_ kind: StoreKind, _ policy: NSMergePolicy) throws {
+        let club = try Club(kind, people: ["p": "A", "q": "A"], policy: policy, uniqueNames: true)
+        club.there.mergePolicy = policy
+        try club.elsewhere {
+            club["p", in: club.there].setValue(club.other("B"), forKey: "team")
+            // Only overwriting has a team replaced by none.
+            _ = club["q", in: club.there]
+        }
+        let isKept = policy === NSMergePolicy.mergeByPropertyObjectTrump
+        #expect(try club.stored("Team", "members") == ["A": isKept ? "q" : "", "B": "p"])
+        #expect(try club.stored("Team", "memberCount") == ["A": isKept ? 1 : 0, "B": 1])
+        club.there.performAndWait {
+            #expect(club.other("A").number("memberCount") == (isKept ? 1 : 0))
+            #expect(club.other("A").members("members").count == (isKept ? 1 : 0))
+        }
+    }
+
+    /// What a context did to an object that others had deleted, and that it had found to be gone, was counted, though
+    /// nothing of it is stored: the count was one too high from then on.
+    @Test(arguments: StoreKind.allCases, [false, true])
+    func membersThatOthersHaveDeletedDoNotCount(_ kind: StoreKind, _ isTeamNew: Bool) throws {
+        let club = try Club(kind, people: ["p": "A", "q": "A"])
+        try club.there.performAndWait {
+            let fault = club.other("p")
+            try club.here.performAndWait {
+                club.here.delete(club["p"])
+                try club.here.save()
+            }
+            #expect(fault.text("name") == nil && fault.isDeleted)
+            let team = isTeamNew ? insert("Team", club.there).set(["title": "N"]) : club.other("B")
+            fault.setValue(team, forKey: "team")
+            fault.setValue(7, forKey: "rank")
+            try club.there.save()
+        }
+        #expect(try club.stored("Team", "members") == ["A": "q", "B": ""].merging(isTeamNew ? ["N": ""] : [:]) { $1 })
+        #expect(try club.stored("Team", "memberCount") == ["A": 1, "B": 0].merging(isTeamNew ? ["N": 0] : [:]) { $1 })
+        #expect(try club.stored("Team", "topRank", as: Int.self)["B"] == nil)
+    }
+
     /// The maximum hides changes of others: no row of the team is written for them.
     @Test(arguments: StoreKind.allCases) func whatTheMaximumHid(_ kind: StoreKind) throws {
         let club = try Club(kind, people: ["p": "A", "q": "A"])

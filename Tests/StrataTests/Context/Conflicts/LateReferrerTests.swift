@@ -276,6 +276,32 @@ import Testing
         }
     }
 
+    /// The context knew that the object was gone. The reference that it was given after that was stored all the same.
+    @Test(arguments: StoreKind.allCases, resolvingPolicies)
+    func nothingRefersToWhatWasFoundToBeGone(_ kind: StoreKind, _ type: NSMergePolicyType) throws {
+        let store = try TestStore(kind, ConflictModel.make())
+        let (context, rival) = (store.context(), store.context())
+        let (owner, part) = try rival.performAndWait {
+            let (owner, part) = (item(rival, ["code": "a"]), insert("Part", rival))
+            try rival.save()
+            return (owner, part)
+        }
+        context.mergePolicy = NSMergePolicy(merge: type)
+        try context.performAndWait {
+            let (gone, late) = (context.object(with: owner.objectID), context.object(with: part.objectID))
+            try rival.performAndWait {
+                rival.delete(owner)
+                try rival.save()
+            }
+            #expect(gone.text("code") == nil && gone.isDeleted)
+            _ = late.set(["owner": gone, "text": "late"])
+            try context.save()
+            #expect(late.value(forKey: "owner") == nil)
+            let found = try stored("Part", store, sort: "text")
+            #expect(found.map { $0.text("text") } == ["late"] && found.first?.value(forKey: "owner") == nil)
+        }
+    }
+
     /// Deletions race with references for real.
     @Test(arguments: StoreKind.allCases) func manyAtOnce(_ kind: StoreKind) throws {
         let world = try World(kind, .set, .nullifyDeleteRule, .overwrite)

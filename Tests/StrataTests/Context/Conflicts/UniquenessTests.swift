@@ -337,6 +337,35 @@ private final class SeeingPolicy: NSMergePolicy, @unchecked Sendable {
         #expect(codes.count == 50 && Set(codes).count == 50)
     }
 
+    /// The inserted object was merged into one that had been deleted since the save was refused, and lost with it.
+    @Test(arguments: StoreKind.allCases, resolvingPolicies)
+    func whatIsDeletedMeanwhileIsInNobodysWay(_ kind: StoreKind, _ type: NSMergePolicyType) throws {
+        let store = try TestStore(kind, ConflictModel.make())
+        let (context, rival) = (store.context(), store.context())
+        let holder = try rival.performAndWait {
+            let holder = item(rival, ["code": "a", "name": "holder"])
+            try rival.save()
+            return holder
+        }
+        let policy = SeeingPolicy(merge: type)
+        policy.before = { _ in
+            rival.performAndWait {
+                rival.delete(holder)
+                #expect(throws: Never.self) { try rival.save() }
+            }
+        }
+        context.mergePolicy = policy
+        try context.performAndWait {
+            let new = item(context, ["code": "a", "name": "new"])
+            let part = insert("Part", context).set(["owner": new])
+            try context.save()
+            #expect(new.managedObjectContext === context && part.value(forKey: "owner") as? NSManagedObject === new)
+            #expect(try stored("Item", store, sort: "code").map { $0.text("name") } == ["new"])
+            let parts = try stored("Part", store, sort: "text")
+            #expect(parts.map { $0.value(forKeyPath: "owner.name") as? String } == ["new"])
+        }
+    }
+
     @Test(arguments: StoreKind.allCases) func longAndOddValuesAreCompared(_ kind: StoreKind) throws {
         let store = try TestStore(kind, ConflictModel.make())
         let context = store.context()
