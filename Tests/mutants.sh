@@ -68,7 +68,7 @@ if [[ $rules =~ ^(bound|guard|,)+$ ]]; then
     export STRATA_TESTS=engine
 else
     copy=${STRATA_MUTANTS:-$root/.build-mutants}
-    folders+=(Sources/Strata/{Coordinator,CustomStores,Migration,Stores,Transfer})
+    folders+=(Sources/Strata/{Coordinator,CustomStores,Migration,Stores,Rows/Stores,Rows/Transfer})
 fi
 mapfile -t files < <(git ls-files -- "${folders[@]}" | grep '\.swift$')
 

@@ -47,7 +47,15 @@ Strata/FetchedResults/ FetchedResults|ResultsController
 Strata/Migration/ Migration|Mapping
 Strata/Object/ Faulting|KeyValue|LifeCycle|Relationship|ObjectLifetime|MethodOverrides|DynamicInitialization|Validation|IdentityTests
 Strata/Observation/ Observ|MessageTests
-Strata/Scheduling/ ContextPool|SearchGate|ScanScheduling|WaitGraph|Cancellation|TimeLimit|ManyContextsTests
+Strata/Rows/ StrataTests.Guide
+Strata/Rows/History/ History|Retention
+Strata/Rows/Identity/ IdentityTests|StrataTests.Surface
+Strata/Rows/Query/ Fetch|SemiJoin|NullCondition|PlanParameter|ColumnChunk|IndexedPage|PlanSweep|SQLiteComparison
+Strata/Rows/Scheduling/ ContextPool|SearchGate|ScanScheduling|WaitGraph|Cancellation|TimeLimit|ManyContextsTests
+Strata/Rows/Shapes/ StrataTests.Model|MethodOverrides|Relationship
+Strata/Rows/Stores/ StoreCopy|StoreDirectory|StoreLock|ForeignFiles|FollowingStore|DamageTests|WrittenStore|CompactingTests
+Strata/Rows/Transfer/ StrataTransferTests
+Strata/Rows/Values/ KeyValue|Fetch
 Strata/Stores/ StoreCopy|StoreDirectory|StoreLock|ForeignFiles|FollowingStore|DamageTests|WrittenStore|CompactingTests
 Strata/Strata.docc/ GuideDocument|ReferenceExample
 Strata/Time/ History|Generation|Difference

@@ -116,7 +116,9 @@ extension NSManagedObject {
     private var classRecord: ManagedClassRecord {
         let type = type(of: self)
         guard type == shape.objectClass else { return GeneratedAccessors.record(of: type) }
-        return shape.classRecord.load() ?? shape.classRecord.storeIfNil(GeneratedAccessors.record(of: type))
+        let known = shape.classRecord.load() ?? shape.classRecord.storeIfNil(GeneratedAccessors.record(of: type))
+        // Nothing else is kept there.
+        return unsafeDowncast(known, to: ManagedClassRecord.self)
     }
 
     /// Whether the class declares accessors of its own.

@@ -103,7 +103,7 @@ extension NSManagedObjectContext {
             observation?.plan = plan
             if plan.includesPendingChanges { processChangesBeforeReading() }
             return try undisturbed {
-                try FetchExecutor(self, plan, turn: turn(control, plan), report: observation).count()
+                try FetchExecutor(self, plan, turn: turn(control, plan), report: observation?.report).count()
             }
         }
     }
@@ -166,8 +166,8 @@ extension NSManagedObjectContext {
             // Whoever hears of the changes may make others, pin the context or remove a store.
             if plan.includesPendingChanges { processChangesBeforeReading() }
             let results = try undisturbed {
-                try shortResults(plan, control, observation)
-                    ?? FetchExecutor(self, plan, turn: turn(control, plan), report: observation).results()
+                try shortResults(plan, control, observation?.report)
+                    ?? FetchExecutor(self, plan, turn: turn(control, plan), report: observation?.report).results()
             }
             if case .objects(let objects) = results { holdUntilTheEventEnds(objects) }
             return try results.typed(plan)

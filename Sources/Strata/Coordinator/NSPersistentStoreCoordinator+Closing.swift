@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import StrataSupport
 import Synchronization
 
 extension NSPersistentStoreCoordinator {

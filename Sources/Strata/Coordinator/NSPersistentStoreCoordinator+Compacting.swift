@@ -1,5 +1,6 @@
 public import Foundation
 import StrataLog
+import StrataSupport
 
 extension NSPersistentStoreCoordinator {
     /// How a store uses its disk; nothing for a store that has no log (``NSBinaryStoreType``, ``NSXMLStoreType``,

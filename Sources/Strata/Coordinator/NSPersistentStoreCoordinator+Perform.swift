@@ -1,4 +1,5 @@
 import Foundation
+import StrataSupport
 
 extension NSPersistentStoreCoordinator {
     /// Runs a block on the coordinator's queue, waits for it and returns what it returns. May be nested, also with

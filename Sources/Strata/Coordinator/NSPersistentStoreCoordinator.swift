@@ -62,7 +62,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         self.model = model
         shapes = ModelShapes.of(model)
         super.init()
-        scanGate.coordinator = self
+        scanGate.eventStores = { [weak self] in self?.eventStores ?? [] }
         DynamicInitialization.require()
     }
 

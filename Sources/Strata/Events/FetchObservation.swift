@@ -4,9 +4,10 @@ import StrataSupport
 
 /// A fetch or count that somebody wants to hear of: what it does is noted, and told when it is over.
 ///
-/// It is the report that the searches fill in, too, so that a fetch which is only counted makes one object. Belongs to
-/// the fetch, and so to one thread at a time.
-final class FetchObservation: ScanReport, FetchEvent {
+/// Belongs to the fetch, and so to one thread at a time.
+final class FetchObservation: FetchEvent {
+    /// What the searches fill in.
+    let report = ScanReport()
     let entity: String
     let isCount: Bool
     /// The plan, once it is there.
@@ -26,8 +27,7 @@ final class FetchObservation: ScanReport, FetchEvent {
         self.request = request
         self.isCount = isCount || request.stored.resultType.contains(.countResultType)
         entity = request.stored.entityName ?? request.stored.entity?.name ?? "?"
-        super.init()
-        isEstimating = EventHub.wants(.explanations)
+        report.isEstimating = EventHub.wants(.explanations)
     }
 
     /// Runs a fetch and tells of it.
@@ -63,12 +63,13 @@ final class FetchObservation: ScanReport, FetchEvent {
     }
 
     var path: String? { foundBy?.rawValue }
+    var index: String? { report.index }
     var reusesPlan: Bool { plan?.isReused ?? false }
-    var rowsScanned: Int { statistics.rowsTested + statistics.rowsInterpreted }
-    var rowsInterpreted: Int { statistics.rowsInterpreted }
+    var rowsScanned: Int { report.statistics.rowsTested + report.statistics.rowsInterpreted }
+    var rowsInterpreted: Int { report.statistics.rowsInterpreted }
 
     private var foundBy: FetchExplanation.Path? {
-        if let searchPath { return searchPath }
+        if let path = report.path { return path }
         // No search has reported of it.
         if error != nil { return nil }
         if plan == nil { return .customStore }
@@ -82,7 +83,7 @@ final class FetchObservation: ScanReport, FetchEvent {
     func resultLines(_ maximum: Int) -> [String] { outcome?.lines(maximum) ?? [] }
 
     func explanation() -> String {
-        FetchExplanation(path: foundBy ?? .counters, self, plan, results: results, duration: duration).description
+        FetchExplanation(path: foundBy ?? .counters, report, plan, results: results, duration: duration).description
     }
 }
 

@@ -34,7 +34,7 @@ struct FetchedResultsSettings {
         // The fetch throws for one that makes no sense.
         predicate = request.predicate.map { given in
             guard let shape else { return given }
-            var folding = ConstantFolding(ColumnAggregates(request.settings, shape, in: context))
+            var folding = ConstantFolding(ColumnAggregates(request.settings, shape, in: context).value(of:))
             let folded = folding.apply(to: given.canonical)
             // Aggregates over all objects have the value that they have now.
             let asked = folding.hasAggregates ? folded : given

@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import StrataSupport
 
 /// One migration of a manager: the mappings' steps, a window of objects at a time.
 final class MigrationRun {

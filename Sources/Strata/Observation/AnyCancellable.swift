@@ -1,5 +1,6 @@
 #if !Combine
 import Synchronization
+import StrataSupport
 
 /// Something that goes on until it is cancelled or this is released. Safe to use from any thread, if the closure is.
 public final class AnyCancellable: Cancellable, Hashable, Sendable {

@@ -1,4 +1,5 @@
 import Foundation
+import StrataSupport
 import Synchronization
 
 /// The streams that listen to a context, and the one observer of its notifications that feeds them. The context has it;

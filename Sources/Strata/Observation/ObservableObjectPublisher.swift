@@ -1,5 +1,6 @@
 #if !Combine
 import Synchronization
+import StrataSupport
 
 /// Tells its subscribers that an object is about to change. Safe to use from any thread; subscribers are called on the
 /// thread that changes the object, in the order in which they came, so what their closures use belongs there.

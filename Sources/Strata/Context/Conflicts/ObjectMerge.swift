@@ -319,6 +319,6 @@ extension Overlay {
     func clearValue(_ slot: Int, _ shape: EntityShape) {
         if holdsValue(slot), shape.codes[slot].kind.isReferenceCounted { release(shape.codes[slot]) }
         let words = group(slot)
-        for word in 0..<4 { words[word] &= ~Self.bit(slot) }
+        for word in 0..<4 { words[word] &= ~SlotBits.bit(slot) }
     }
 }

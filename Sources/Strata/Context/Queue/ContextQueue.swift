@@ -190,12 +190,3 @@ private final class Frame {
         return try block()
     }
 }
-
-/// Carries a value to the queue that it is used on. Unchecked: the sender gives it up.
-struct UncheckedBox<Value>: @unchecked Sendable {
-    let value: Value
-
-    init(_ value: Value) {
-        self.value = value
-    }
-}

@@ -159,8 +159,8 @@ extension NSManagedObject {
 
 extension Overlay {
     /// Marks a present slot as changed since the last save, but not in this event.
-    func markDirty(_ slot: Int) { group(slot)[2] |= Self.bit(slot) }
+    func markDirty(_ slot: Int) { group(slot)[2] |= SlotBits.bit(slot) }
 
     /// Marks a present slot as not changed since the last save.
-    func markClean(_ slot: Int) { group(slot)[2] &= ~Self.bit(slot) }
+    func markClean(_ slot: Int) { group(slot)[2] &= ~SlotBits.bit(slot) }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import StrataSupport
 
 /// Turns what happens in a context into undo operations. A context has one as long as it has an undo manager.
 ///

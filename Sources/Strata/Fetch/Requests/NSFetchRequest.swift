@@ -38,7 +38,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSSecureCoding 
     convenience init(_ settings: FetchSettings) {
         self.init()
         stored = settings
-        affectedStores = settings.affectedStores
+        affectedStores = settings.namedStores
         timeLimit = settings.timeLimit
     }
 

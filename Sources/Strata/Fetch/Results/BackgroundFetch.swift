@@ -10,7 +10,7 @@ final class BackgroundFetch: @unchecked Sendable {
     private let progress: Progress
     private let control: RequestControl
     private let executor: FetchExecutor
-    private let stores: [FetchExecutor.SeenStore]
+    private let stores: [SeenStore]
     private let observation: FetchObservation?
     /// What belongs to the asking task, for whoever hears of the fetch.
     private let scope: EventListener.Scope?
@@ -31,7 +31,7 @@ final class BackgroundFetch: @unchecked Sendable {
         self.progress = progress
         self.control = control
         executor = FetchExecutor(
-            context, plan, turn: ScanTurn(control, context.scanGate(for: plan)), report: observation)
+            context, plan, turn: ScanTurn(control, context.scanGate(for: plan)), report: observation?.report)
         stores = try executor.stores()
     }
 

@@ -44,7 +44,7 @@ extension FetchExecutor {
     func sortedMatches(
         _ store: SeenStore, _ sorts: [ComputedSort], offset: Int, limit: Int, withKeys: Bool
     ) throws -> StoredMatches? {
-        let scan = StoreScan(plan, store, needsRow: false, context: context, report: report, turn: turn)
+        let scan = storeScan(store, needsRow: false)
         if let sorts = plan.prepared.columnSorts {
             let found = try scan.firstByIndex(sorts, offset: offset, limit: limit - offset) {
                 if plan.prepared.isIndexedPage { context.coordinator?.plans.record($0, for: plan, in: store.snapshot) }

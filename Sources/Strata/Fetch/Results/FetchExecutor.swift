@@ -180,7 +180,7 @@ struct FetchExecutor {
     /// The rows of a store that the request describes, by key, until there are enough. To be called in its turn.
     func refs(in store: SeenStore, upTo maximum: Int) throws -> [ObjectRef] {
         var refs: [ObjectRef] = []
-        let scan = StoreScan(plan, store, needsRow: false, context: context, report: report, turn: turn)
+        let scan = storeScan(store, needsRow: false)
         try scan.forEach { ref, _ in
             refs.append(ref)
             return refs.count < maximum
@@ -249,7 +249,7 @@ struct FetchExecutor {
         try turn?.begin()
         defer { turn?.leave() }
         for store in stores where total < maximum {
-            let scan = StoreScan(plan, store, needsRow: false, context: context, report: report, turn: turn)
+            let scan = storeScan(store, needsRow: false)
             // Where places are known that cannot be read, the rows themselves are asked for, and counted.
             total +=
                 store.handle.log.damage.isEmpty
@@ -267,21 +267,26 @@ struct FetchExecutor {
         return stores.filter { store in plan.stores?.contains { $0 === store } ?? true }.compactMap(\.handle)
     }
 
-    /// A store as the context sees it.
-    typealias SeenStore = (handle: StoreHandle, index: UInt16, snapshot: Snapshot)
-
     /// The stores to be asked, with their indexes in the context. To be called on the context's queue.
     ///
     /// - Throws: `CocoaError` 134070 when the request names a foreign store, or no store holds the entity.
     func stores() throws -> [SeenStore] {
-        let handles = try context.coordinator?.handles(of: plan.family, named: plan.stores) ?? []
+        let handles = try context.coordinator?.handles(of: plan.family, named: plan.namedStores) ?? []
         // A pinned context does not look at what others have committed since.
         if context.generation == nil, context.link == nil {
             for handle in handles { try handle.catchUp() }
         }
         return handles.compactMap { handle in
-            snapshot(of: handle).map { (handle, context.registry.storeIndex(of: handle), $0) }
+            snapshot(of: handle).map { SeenStore(handle, index: context.registry.storeIndex(of: handle), $0) }
         }
+    }
+
+    /// A scan of a store, which has objects made where only these can say whether they match.
+    func storeScan(_ store: SeenStore, needsRow: Bool) -> StoreScan {
+        StoreScan(
+            plan, store, needsRow: needsRow,
+            objects: plan.needsObjects ? { [context, index = store.index] in context.object($0, index) } : nil,
+            report: report, turn: turn)
     }
 
     /// The state of a store that the plan reads. What a child asks its parent, that one reads.
@@ -313,7 +318,7 @@ struct FetchExecutor {
                 return found
             }
             for store in stores {
-                let scan = StoreScan(plan, store, needsRow: true, context: context, report: report, turn: turn)
+                let scan = storeScan(store, needsRow: true)
                 if try stores.count == 1 && fetch.addColumns(scan, report) { continue }
                 try fetch.add(scan)
             }
@@ -322,8 +327,7 @@ struct FetchExecutor {
         }
         let sorts = counting ? [] : keySorts
         for store in stores {
-            let scan = StoreScan(
-                plan, store, needsRow: !sorts.isEmpty, context: context, report: report, turn: turn)
+            let scan = storeScan(store, needsRow: !sorts.isEmpty)
             try scan.forEach { ref, row in
                 let keys = sorts.isEmpty ? nil : row.map { SortKeys($0, sorts) }
                 found.matches.append(FetchMatch(ref: ref, storeIndex: store.index, keys: keys))

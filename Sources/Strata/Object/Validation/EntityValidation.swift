@@ -156,8 +156,10 @@ final class EntityValidation: @unchecked Sendable {
 extension EntityShape {
     /// What the objects must satisfy.
     var validation: EntityValidation {
-        if let validation = compiledValidation.load() { return validation }
-        let validation = compiledValidation.storeIfNil(EntityValidation(self))
+        // Nothing else is kept there.
+        if let known = compiledValidation.load() { return unsafeDowncast(known, to: EntityValidation.self) }
+        let validation = unsafeDowncast(
+            compiledValidation.storeIfNil(EntityValidation(self)), to: EntityValidation.self)
         summary.pointee.plainValidation.pointee.store(validation.isPlain ? 1 : 2, ordering: .relaxed)
         return validation
     }

@@ -203,7 +203,7 @@ extension NSManagedObject {
             var references = values & shape.masks.toOne[group] & shape.masks.mandatory[group]
             while references != 0 {
                 let slot = group * 64 + references.trailingZeroBitCount
-                if overlay.object(at: Int(shape.codes[slot].offset)).isMarkedDeleted { values &= ~Overlay.bit(slot) }
+                if overlay.object(at: Int(shape.codes[slot].offset)).isMarkedDeleted { values &= ~SlotBits.bit(slot) }
                 references &= references - 1
             }
         }
@@ -213,7 +213,7 @@ extension NSManagedObject {
         while rest != 0 {
             let slot = group * 64 + rest.trailingZeroBitCount
             rest &= rest - 1
-            if !block.verifiedColumn(slot).isNull(Int(row)) { values |= Overlay.bit(slot) }
+            if !block.verifiedColumn(slot).isNull(Int(row)) { values |= SlotBits.bit(slot) }
         }
         return values
     }

@@ -14,8 +14,6 @@ import StrataRuntime
 struct Overlay {
     @usableFromInline let base: UnsafeMutableRawPointer
 
-    @usableFromInline static let groupBytes = 32
-
     @inlinable
     init(base: UnsafeMutableRawPointer) {
         self.base = base
@@ -67,27 +65,24 @@ struct Overlay {
     @inlinable
     func group(_ slot: Int) -> UnsafeMutablePointer<UInt64> {
         // SAFETY: slot is below the shape's slot count, whose groups the header covers.
-        (base + (slot &>> 6) &* Self.groupBytes).assumingMemoryBound(to: UInt64.self)
+        (base + (slot &>> 6) &* SlotBits.groupBytes).assumingMemoryBound(to: UInt64.self)
     }
 
     @inlinable
-    static func bit(_ slot: Int) -> UInt64 { 1 &<< UInt64(truncatingIfNeeded: slot & 63) }
+    func isPresent(_ slot: Int) -> Bool { group(slot)[0] & SlotBits.bit(slot) != 0 }
 
     @inlinable
-    func isPresent(_ slot: Int) -> Bool { group(slot)[0] & Self.bit(slot) != 0 }
+    func isNull(_ slot: Int) -> Bool { group(slot)[1] & SlotBits.bit(slot) != 0 }
 
-    @inlinable
-    func isNull(_ slot: Int) -> Bool { group(slot)[1] & Self.bit(slot) != 0 }
+    func isDirty(_ slot: Int) -> Bool { group(slot)[2] & SlotBits.bit(slot) != 0 }
 
-    func isDirty(_ slot: Int) -> Bool { group(slot)[2] & Self.bit(slot) != 0 }
-
-    func isChangedInEvent(_ slot: Int) -> Bool { group(slot)[3] & Self.bit(slot) != 0 }
+    func isChangedInEvent(_ slot: Int) -> Bool { group(slot)[3] & SlotBits.bit(slot) != 0 }
 
     /// Marks a value that was just written as changed.
     @inlinable
     func markChanged(_ slot: Int, isNull: Bool) {
         let words = group(slot)
-        let bit = Self.bit(slot)
+        let bit = SlotBits.bit(slot)
         words[0] |= bit
         if isNull { words[1] |= bit } else { words[1] &= ~bit }
         words[2] |= bit
@@ -97,7 +92,7 @@ struct Overlay {
     /// Marks a value that was just written as a cached copy of what the row says.
     func markCached(_ slot: Int, isNull: Bool) {
         let words = group(slot)
-        let bit = Self.bit(slot)
+        let bit = SlotBits.bit(slot)
         words[0] |= bit
         if isNull { words[1] |= bit } else { words[1] &= ~bit }
     }
@@ -106,7 +101,7 @@ struct Overlay {
     @inlinable
     func holdsValue(_ slot: Int) -> Bool {
         let words = group(slot)
-        let bit = Self.bit(slot)
+        let bit = SlotBits.bit(slot)
         return words[0] & ~words[1] & bit != 0
     }
 
@@ -117,7 +112,7 @@ struct Overlay {
         _ summary: UnsafePointer<ShapeSummary>, where condition: (_ present: UInt64, _ dirty: UInt64) -> UInt64
     ) {
         for index in 0..<summary.pointee.groupCount {
-            let words = (base + index * Self.groupBytes).assumingMemoryBound(to: UInt64.self)
+            let words = (base + index * SlotBits.groupBytes).assumingMemoryBound(to: UInt64.self)
             let selected = condition(words[0], words[2]) & words[0]
             var owned = selected & ~words[1] & summary.pointee.masks.referenceCounted[index]
             while owned != 0 {
@@ -145,7 +140,7 @@ struct Overlay {
     /// Releases the references to other objects and marks them absent; other values stay.
     func clearReferences(_ summary: UnsafePointer<ShapeSummary>) {
         for index in 0..<summary.pointee.groupCount where summary.pointee.masks.toOne[index] != 0 {
-            let words = (base + index * Self.groupBytes).assumingMemoryBound(to: UInt64.self)
+            let words = (base + index * SlotBits.groupBytes).assumingMemoryBound(to: UInt64.self)
             let selected = words[0] & summary.pointee.masks.toOne[index]
             var held = selected & ~words[1]
             for word in 0..<4 { words[word] &= ~selected }
@@ -191,7 +186,7 @@ struct Overlay {
     @inline(__always)
     func clearDirty(_ summary: UnsafePointer<ShapeSummary>) {
         for index in 0..<summary.pointee.groupCount {
-            let words = (base + index * Self.groupBytes).assumingMemoryBound(to: UInt64.self)
+            let words = (base + index * SlotBits.groupBytes).assumingMemoryBound(to: UInt64.self)
             words[2] = 0
             words[3] = 0
         }
@@ -200,7 +195,7 @@ struct Overlay {
     @inline(__always)
     func clearEvent(_ summary: UnsafePointer<ShapeSummary>) {
         for index in 0..<summary.pointee.groupCount {
-            (base + index * Self.groupBytes).assumingMemoryBound(to: UInt64.self)[3] = 0
+            (base + index * SlotBits.groupBytes).assumingMemoryBound(to: UInt64.self)[3] = 0
         }
     }
 }

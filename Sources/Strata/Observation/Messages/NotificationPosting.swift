@@ -1,4 +1,5 @@
 import Foundation
+import StrataSupport
 
 // Posts Core Data's notifications, and the typed messages that say the same. On Apple's platforms Foundation makes one
 // of the other when somebody listens; Linux's does not.

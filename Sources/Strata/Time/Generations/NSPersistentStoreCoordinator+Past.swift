@@ -18,7 +18,7 @@ extension NSPersistentStoreCoordinator {
     /// - Complexity: reads the headers of about a thousand transactions, the first time those of all transactions up to
     ///   the time. Objects are read when a context reads them.
     public final func queryGeneration(at date: Date) throws -> NSQueryGenerationToken {
-        let nanoseconds = Self.nanoseconds(date)
+        let nanoseconds = HistoryDates.nanoseconds(date)
         return try pastToken { handle throws(StoreError) in try handle.log.sequence(atNanoseconds: nanoseconds) }
     }
 
@@ -62,15 +62,6 @@ extension NSPersistentStoreCoordinator {
                 "There is no transaction \(number): the newest is \(newest).")
         }
         return try pastToken { handle in handle === handles[0] ? UInt64(number) : handle.log.snapshot.sequence }
-    }
-
-    /// Nanoseconds since 1970, within what an integer holds.
-    static func nanoseconds(_ date: Date) -> Int64 {
-        let seconds = date.timeIntervalSince1970
-        guard seconds.isFinite, abs(seconds) < 9e9 else { return seconds > 0 ? .max : .min }
-        // A date is a double, which times of today are a few hundred nanoseconds short of or past: what is called by
-        // its own date is meant.
-        return Int64((seconds * 1e9).rounded(.up)) + 500
     }
 
     private func pastToken(

@@ -20,15 +20,11 @@ struct HistoryConversion {
 
     private static let changesPerCheck = 256
 
-    static func date(_ entry: HistoryTransaction) -> Date {
-        Date(timeIntervalSince1970: Double(entry.timestampNanoseconds) / 1e9)
-    }
-
     func transaction(
         _ entry: HistoryTransaction, withChanges: Bool = true
     ) throws(StoreError) -> NSPersistentHistoryTransaction {
         let summary = TransactionSummary(
-            timestamp: Self.date(entry), transactionNumber: Int64(entry.sequence),
+            timestamp: HistoryDates.date(entry), transactionNumber: Int64(entry.sequence),
             storeID: handle.identity.uuidString, contextName: entry.contextName, author: entry.author,
             writer: self.history.writer(of: entry.sequence))
         let transaction = summary.transaction

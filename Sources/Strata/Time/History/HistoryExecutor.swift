@@ -76,7 +76,7 @@ struct HistoryExecutor {
     /// one belongs to the history after the date, too, as it does for a generation of that date.
     private func lastNotAfter(_ date: Date, _ handle: StoreHandle) throws(StoreError) -> UInt64 {
         do throws(StoreError) {
-            return try handle.log.sequence(atNanoseconds: NSPersistentStoreCoordinator.nanoseconds(date))
+            return try handle.log.sequence(atNanoseconds: HistoryDates.nanoseconds(date))
         } catch  where error.code == .expired {
             return 0
         }
@@ -129,7 +129,7 @@ struct HistoryExecutor {
             var reader = try handle.log.history(after: HistoryState(handle.log).start - 1)
             while let entry = try reader.next() {
                 try control?.checkRead()
-                if HistoryConversion.date(entry) >= date { return entry.sequence }
+                if HistoryDates.date(entry) >= date { return entry.sequence }
             }
             return newest + 1
         }

@@ -61,3 +61,18 @@ extension NSPersistentHistoryToken: PredicateOrdered {
         return order
     }
 }
+
+extension NSPersistentHistoryToken {
+    /// The token after a transaction of a store; nil if the store has no such transaction.
+    package func at(transaction number: Int64, of store: NSPersistentStore) -> NSPersistentHistoryToken? {
+        guard number >= 0, let uuid = store.identifier, let newest = sequences[uuid], UInt64(number) <= newest else {
+            return nil
+        }
+        return NSPersistentHistoryToken([uuid: UInt64(number)])
+    }
+
+    /// The number of the last transaction of a store that the token covers; nil if it is not one of the store's.
+    package func transactionNumber(of store: NSPersistentStore) -> Int64? {
+        store.identifier.flatMap { sequences[$0] }.map { Int64($0) }
+    }
+}

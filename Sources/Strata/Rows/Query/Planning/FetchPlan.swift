@@ -1,0 +1,81 @@
+import Foundation
+import StrataLog
+
+/// One execution of a ``PreparedFetch``: what it does, and the values of its parameters. All that an executor needs to
+/// know.
+///
+/// Belongs to whoever executes it, one thread at a time; what the threads of a service share is the prepared fetch,
+/// which it refers to once.
+final class FetchPlan {
+    let prepared: PreparedFetch
+    /// Nil where the prepared fetch has the constants.
+    let parameters: PlanParameters?
+    let limit: Int
+    let offset: Int
+    let includesPendingChanges: Bool
+    /// Whether the prepared fetch was there from an earlier request.
+    let isReused: Bool
+    /// Whether the predicate, or a part of it, was read from a text from outside: then the request has a budget.
+    let isBounded: Bool
+    private var boundPredicate: NSPredicate?
+
+    init(_ prepared: PreparedFetch, _ values: [PlanParameter] = [], isReused: Bool = false, isBounded: Bool) {
+        self.prepared = prepared
+        self.isBounded = isBounded
+        self.isReused = isReused
+        parameters = values.isEmpty ? nil : prepared.condition.map { PlanParameters(values, $0) }
+        (limit, offset) = (prepared.limit, prepared.offset)
+        includesPendingChanges = prepared.includesPendingChanges
+    }
+
+    /// What a child context asks its parent, whose unsaved changes always count: for the child they are what is stored.
+    ///
+    /// - Parameter limit: how many matches do.
+    init(asking plan: FetchPlan, limit: Int) {
+        prepared = plan.prepared
+        parameters = plan.parameters
+        isReused = plan.isReused
+        isBounded = plan.isBounded
+        boundPredicate = plan.boundPredicate
+        self.limit = limit
+        offset = 0
+        includesPendingChanges = true
+    }
+
+    var shape: EntityShape { prepared.shape }
+    var family: [EntityShape] { prepared.family }
+    var needsObjects: Bool { prepared.needsObjects }
+    var sorts: [NSSortDescriptor] { prepared.sorts }
+    var resultType: NSFetchRequestResultType { prepared.resultType }
+    var includesValues: Bool { prepared.includesValues }
+    var returnsFaults: Bool { prepared.returnsFaults }
+    var refreshes: Bool { prepared.refreshes }
+    var isDistinct: Bool { prepared.isDistinct }
+    var batchSize: Int { prepared.batchSize }
+    var prefetchedPaths: [KeyPathComponents] { prepared.prefetchedPaths }
+    var stores: [any OpenStore]? { prepared.stores }
+    var dictionaries: DictionaryPlan? { prepared.dictionaries }
+
+    /// Whether rows are left out at all.
+    var hasPredicate: Bool { prepared.condition != nil }
+
+    /// Whether a part of the predicate may name objects, whose rows are looked up.
+    var mayNameObjects: Bool { prepared.condition?.mayNameObjects ?? false }
+
+    /// The predicate with the parameters in place, for what interprets it; nil for all rows.
+    ///
+    /// - Complexity: O(n) in the size of the predicate the first time.
+    var predicate: NSPredicate? {
+        guard let condition = prepared.condition else { return nil }
+        guard let parameters else { return condition.predicate }
+        if let boundPredicate { return boundPredicate }
+        let bound = parameters.substituted(in: condition.predicate)
+        boundPredicate = bound
+        return bound
+    }
+
+    /// The condition compiled for one state of a store.
+    func compiled(_ handle: StoreHandle, _ snapshot: Snapshot) throws -> CompiledPredicate {
+        try PredicateCompiler(shape, handle, snapshot, parameters).compile(prepared.condition)
+    }
+}
