@@ -81,7 +81,7 @@ extension NSManagedObject {
             let index = Int(shape.codes[slot].relationshipIndex)
             guard index >= 0 else {
                 let kind = shape.codes[slot].kind
-                if let value, ExactValue.isTaken(type(of: value), by: kind) { return setBoxedValue(value, slot: slot) }
+                if let value, ExactValue.isTaken(value, by: kind) { return setBoxedValue(value, slot: slot) }
                 if kind.isNumber, AnyElements.plain(value) == nil, !declaresOptional(key) {
                     return setNilValueForKey(key)
                 }

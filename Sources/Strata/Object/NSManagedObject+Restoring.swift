@@ -57,6 +57,19 @@ extension NSManagedObject {
         return true
     }
 
+    /// Takes the change of one slot back, which then reads from the committed row. The object need not hold that: after
+    /// a save, the values that were written lie over the row before it, which has another one in this slot.
+    final func restoreSlot(_ slot: Int) {
+        guard let overlay else { return }
+        if !isRowCommitted, let row = committedRow() {
+            let version = version
+            flags.remove(.defaultsBelow)
+            attach(row.block, row: row.row, location: version.location)
+            self.version = version
+        }
+        overlay.clearValue(slot, shape)
+    }
+
     /// No row has the defaults of transient attributes that an object was inserted with.
     private func keepTransientDefaults(_ overlay: Overlay) {
         guard flags.contains(.defaultsBelow) else { return }

@@ -185,7 +185,7 @@ extension NSManagedObject {
     final func setBoxedValue(_ value: Any?, slot: Int) {
         let kind = shape.codes[slot].kind
         defer { if kind.hasRange { recordRange(value, slot) } }
-        if let value, ExactValue.isTaken(type(of: value), by: kind) {
+        if let value, ExactValue.isTaken(value, by: kind) {
             return setExactValue(value, slot)
         }
         // Before anybody is told: a value of the wrong type stops the program here.

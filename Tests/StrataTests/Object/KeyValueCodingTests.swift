@@ -46,6 +46,41 @@ final class Ledger: NSManagedObject {
 }
 
 @Suite struct KeyValueCodingTests {
+    /// An `Any` may hold a number as one of its superclasses. The object's class was taken for the type that it is held
+    /// as: a decimal became another number, and an address was written in the place of an integer.
+    @Test func valuesMayBeHeldAsSuperclasses() throws {
+        let types: [(String, NSAttributeType, NSObject)] = [
+            ("bool", .booleanAttributeType, NSNumber(value: true)),
+            ("int16", .integer16AttributeType, NSNumber(value: 7)),
+            ("int32", .integer32AttributeType, NSNumber(value: 70_000)),
+            ("int64", .integer64AttributeType, NSNumber(value: Int64.min)),
+            ("float", .floatAttributeType, NSNumber(value: Float(0.5))),
+            ("double", .doubleAttributeType, NSNumber(value: 0.1)),
+            ("decimal", .decimalAttributeType, NSDecimalNumber(string: "12.34")),
+        ]
+        let entity = GraphModel.entity("Numbers")
+        entity.properties = types.map { GraphModel.attribute($0.0, $0.1) }
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        let store = try TestStore(.memory, model)
+        let context = store.context()
+        try context.performAndWait {
+            let (object, other) = (insert("Numbers", context), insert("Numbers", context))
+            for (name, _, value) in types {
+                object.setValue(value, forKey: name)
+                #expect(object.value(forKey: name) as? NSObject == value, "\(name)")
+            }
+            let decimal: NSNumber = NSDecimalNumber(string: "2.5")
+            for (name, _, _) in types { other.setValue(decimal, forKey: name) }
+            #expect(other.value(forKey: "decimal") as? Decimal == Decimal(string: "2.5"))
+            #expect(other.value(forKey: "double") as? Double == 2.5 && other.value(forKey: "float") as? Float == 2.5)
+            #expect(other.number("int16") == 2 && other.number("int32") == 2 && other.number("int64") == 2)
+            try context.save()
+            context.refreshAllObjects()
+            for (name, _, value) in types { #expect(object.value(forKey: name) as? NSObject == value, "\(name)") }
+        }
+    }
+
     /// Many, alike and of every length, and one that is spelled in two ways.
     @Test func everyPropertyIsFoundByItsName() throws {
         let names = (0..<300).map { "a\($0)" } + (1...40).map { String(repeating: "b", count: $0) } + ["caf\u{e9}"]

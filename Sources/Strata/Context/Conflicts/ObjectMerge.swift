@@ -220,7 +220,7 @@ struct ObjectMerge {
             let committed = other.committedRow(),
             committed.block.verifiedColumn(inverse.slot).reference(committed.row) == object.ref
         else { return }
-        overlay.clearValue(inverse.slot, other.shape)
+        other.restoreSlot(inverse.slot)
     }
 
     /// The object's reference is about to become the one in `row`, or nothing without a row: the objects that it leads
@@ -251,7 +251,7 @@ struct ObjectMerge {
                 if row == nil, overlay.isDirty(inverse.slot), !other.isMarkedDeleted {
                     other.writeReference(inverse, nil)
                 } else {
-                    overlay.clearValue(inverse.slot, other.shape)
+                    other.restoreSlot(inverse.slot)
                 }
             }
         }

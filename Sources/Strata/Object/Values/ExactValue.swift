@@ -3,9 +3,15 @@ import Foundation
 /// Values that are of just the type that a slot keeps, or a number: most that key-value coding is given. They are put
 /// into an overlay without a cast, which takes longer than all else that setting an attribute does.
 enum ExactValue {
-    /// Whether ``Overlay/initializeExactly(_:to:)`` takes values of a type.
+    /// Whether ``Overlay/initializeExactly(_:to:)`` takes a value.
+    ///
+    /// Goes by the type that an `Any` holds its value as, because that is how it is taken out. `type(of:)` says what
+    /// the object is, which may be held as a superclass: an `NSNumber` as an `NSObject`, say.
     @inline(__always)
-    static func isTaken(_ type: Any.Type, by kind: SlotKind) -> Bool {
+    static func isTaken<Value>(_ value: Value, by kind: SlotKind) -> Bool { isTaken(Value.self, by: kind) }
+
+    @inline(__always)
+    private static func isTaken(_ type: Any.Type, by kind: SlotKind) -> Bool {
         switch kind {
         case .string: type == String.self
         case .date: type == Date.self

@@ -146,6 +146,33 @@ import Testing
         #expect(try club.stored("Person", "team", as: NSManagedObject.self).isEmpty)
     }
 
+    /// The row under what an object has saved is older than that. When a policy took the deletion of its owner back,
+    /// the reference was read from there, and stored, while the owner still had its member.
+    @Test(arguments: StoreKind.allCases, [NSMergePolicy.mergeByPropertyStoreTrump, .rollback])
+    func aReferenceSavedHereComesBackWithItsTarget(_ kind: StoreKind, _ policy: NSMergePolicy) throws {
+        let store = try TestStore(kind, ConflictModel.make())
+        let (context, rival) = (store.context(), store.context())
+        context.mergePolicy = policy
+        try context.performAndWait {
+            let (owner, part) = (item(context, ["code": "a"]), insert("Part", context))
+            try context.save()
+            part.setValue(owner, forKey: "owner")
+            try context.save()
+            part.setValue("late", forKey: "text")
+            context.delete(owner)
+            try rival.performAndWait {
+                rival.object(with: owner.objectID).setValue("theirs", forKey: "name")
+                try rival.save()
+            }
+            try context.save()
+            #expect(part.value(forKey: "owner") as? NSManagedObject === owner && owner.members("parts") == [part])
+            let found = try stored("Part", store, sort: "text")
+            #expect(found.map { $0.text("text") } == ["late"])
+            #expect(found.map { $0.value(forKeyPath: "owner.name") as? String } == ["theirs"])
+            #expect(try stored("Item", store, sort: "code").map { $0.members("parts").count } == [1])
+        }
+    }
+
     /// What a policy makes of the objects has to be valid as well.
     @Test(arguments: StoreKind.allCases, resolving)
     func whatIsMergedIsValidated(_ kind: StoreKind, _ policy: NSMergePolicy) throws {
