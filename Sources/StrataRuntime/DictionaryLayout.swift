@@ -33,10 +33,11 @@ package enum DictionaryLayout {
             offset >= 2 * MemoryLayout<UInt>.size, offset % MemoryLayout<UInt>.alignment == 0
         else { return false }
         // All empty dictionaries of Swift are one object.
-        let empty = NSDictionary()
-        guard storage(of: empty).load(as: UInt.self) == unsafeBitCast([NSObject: AnyObject](), to: UInt.self) else {
-            return false
-        }
+        let (empty, other) = (NSDictionary(), NSDictionary())
+        // What is written into must be nobody else's.
+        guard empty !== other,
+            storage(of: empty).load(as: UInt.self) == unsafeBitCast([NSObject: AnyObject](), to: UInt.self)
+        else { return false }
         // With an entry it is an object, whose class says what keys and values are.
         let native: [NSObject: AnyObject] = [NSObject(): NSObject()]
         let one = NSDictionary(object: NSObject(), forKey: NSString("key"))

@@ -129,6 +129,6 @@ import Testing
     }
 
     private func having(_ request: NSFetchRequest<NSDictionary>) -> String {
-        request.havingPredicate?.predicateFormat ?? "all groups"
+        request.havingPredicate.map { "\($0)" } ?? "all groups"
     }
 }

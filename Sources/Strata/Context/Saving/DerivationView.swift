@@ -132,7 +132,7 @@ final class DerivationView {
     func count(_ relationship: RelationshipShape, of object: NSManagedObject) -> Int {
         if object.isInserted { return members(relationship, of: object).count }
         guard let snapshot = snapshot(for: object), let handle = context.registry.handle(object.storeIndex) else {
-            return object.toManyCount(relationship)
+            return members(relationship, of: object).count
         }
         do throws(StoreError) {
             let reader = RelationshipReader(handle: handle, snapshot: snapshot)

@@ -40,7 +40,7 @@ enum ExactValue {
 extension Overlay {
     /// Puts a value into a place that holds none. Integers and numbers are cut to the slot's width.
     ///
-    /// - Precondition: ``ExactValue/isTaken(_:by:)`` for the value's type.
+    /// - Precondition: ``ExactValue/isTaken(_:by:)`` for the value.
     func initializeExactly<Value>(_ code: SlotCode, to value: Value) {
         let address = base + Int(code.offset)
         if Value.self == NSNumber.self {
