@@ -30,6 +30,15 @@ struct PoolState {
         /// The one that was used last comes first: its caches are warm.
         var idle: [NSManagedObjectContext] = []
         var waiting: [Waiter] = []
+        var publishing = Publishing.nobody
+    }
+
+    /// Who tells the metrics the counts.
+    enum Publishing {
+        case nobody
+        case somebody
+        /// Somebody who has yet to hear of a change.
+        case somebodyLate
     }
 
     var phase: Phase
@@ -54,13 +63,34 @@ struct PoolState {
     var isUnused: Bool { held.isEmpty && reading.waiting.isEmpty && writing.waiting.isEmpty }
 
     /// How many contexts of one kind are held and free, and how many wait for one.
-    struct Counts: Equatable, Sendable {
+    struct Counts: Sendable {
         var used: Int
         var idle: Int
         var waiting: Int
     }
 
-    func counts(_ access: StrataContextPool.Access) -> Counts {
+    /// The counts, for the caller to publish; nil where somebody does who then does so once more. So the last counts
+    /// that are published are the last ones there are, whichever thread comes to it last.
+    mutating func countsToPublish(_ access: StrataContextPool.Access) -> Counts? {
+        guard self[access].publishing == .nobody else {
+            self[access].publishing = .somebodyLate
+            return nil
+        }
+        self[access].publishing = .somebody
+        return counts(access)
+    }
+
+    /// What a caller that has published counts is to publish then; nil if nothing has changed meanwhile.
+    mutating func countsToPublishNext(_ access: StrataContextPool.Access) -> Counts? {
+        guard self[access].publishing == .somebodyLate else {
+            self[access].publishing = .nobody
+            return nil
+        }
+        self[access].publishing = .somebody
+        return counts(access)
+    }
+
+    private func counts(_ access: StrataContextPool.Access) -> Counts {
         let (made, idle, waiting) = (self[access].made, self[access].idle.count, self[access].waiting.count)
         return Counts(used: made - idle, idle: idle, waiting: waiting)
     }

@@ -6,10 +6,10 @@ extension StrataContextPool {
     /// - Throws: ``StrataPoolError``, `CancellationError`.
     func acquire(_ access: Access, _ holder: PoolHolder, _ timeLimit: Duration) async throws -> NSManagedObjectContext {
         try Task.checkCancellation()
-        let (taken, counts) = try state.withLock { state throws -> (NSManagedObjectContext?, PoolState.Counts) in
+        let (taken, counts) = try state.withLock { state throws -> (NSManagedObjectContext?, PoolState.Counts?) in
             if state.phase == .closed { throw StrataPoolError(.closed, holder, options.name) }
             let taken = state.take(holder) { self.makeContext() }
-            return (taken, state.counts(access))
+            return (taken, taken == nil ? nil : state.countsToPublish(access))
         }
         if let taken {
             publish(counts, of: access)
@@ -70,7 +70,7 @@ extension StrataContextPool {
     func release(_ context: NSManagedObjectContext, _ holder: PoolHolder) {
         let (next, counts, drained) = state.withLock { state in
             let next = state.give(back: context, from: holder)
-            return (next, state.counts(holder.access), state.takeDrained())
+            return (next, state.countsToPublish(holder.access), state.takeDrained())
         }
         next?.resume(returning: context)
         publish(counts, of: holder.access)
@@ -120,18 +120,16 @@ extension StrataContextPool {
         for continuation in state.withLock({ $0.takeDrained() }) { continuation.resume() }
     }
 
-    private func publishCounts(of access: Access) { publish(state.withLock { $0.counts(access) }, of: access) }
+    private func publishCounts(of access: Access) {
+        publish(state.withLock { $0.countsToPublish(access) }, of: access)
+    }
 
-    /// - Parameter counts: as they were a moment ago.
-    private func publish(_ counts: PoolState.Counts, of access: Access) {
+    /// - Parameter counts: nil where somebody else publishes.
+    private func publish(_ counts: PoolState.Counts?, of access: Access) {
         var counts = counts
-        while true {
-            metrics.publish(access, counts)
-            // Another thread may have published later ones before this one came to it. Nobody would set that right
-            // until the next request.
-            let newest = state.withLock { $0.counts(access) }
-            if newest == counts { return }
-            counts = newest
+        while let current = counts {
+            metrics.publish(access, current)
+            counts = state.withLock { $0.countsToPublishNext(access) }
         }
     }
 }

@@ -60,8 +60,7 @@ final class TaskScope: Sendable {
         self.bindsBackend = bindsBackend
     }
 
-    /// Nothing is copied before it is known that something must be bound: a copy costs more than a look, and mostly
-    /// there is nothing.
+    /// No scope is made before it is known that something must be bound: mostly there is nothing.
     ///
     /// - Parameter isBare: whether the thread that it is for has nothing bound.
     /// - Returns: nil when there is nothing to bind.
@@ -75,12 +74,12 @@ final class TaskScope: Sendable {
             bindsFactory = !unbound.isFinal || !isSame(factory, unbound.factory)
         }
         let bindsContext = !isBare || context != nil
-        let bindsTracer = bindsTracer(unbound)
-        guard bindsLogger || bindsFactory || bindsContext || bindsTracer else { return nil }
+        let tracer = bindsTracer(unbound) ? Self.tracer : nil
+        guard bindsLogger || bindsFactory || bindsContext || tracer != nil else { return nil }
         let scope = TaskScope(
             isBare: isBare, logger: bindsLogger ? logger : nil, factory: bindsFactory ? factory : nil,
-            context: bindsContext ? .some(context) : .none, tracer: bindsTracer ? tracer : nil,
-            bindsBackend: bindsFactory || bindsTracer)
+            context: bindsContext ? .some(context) : .none, tracer: tracer,
+            bindsBackend: bindsFactory || tracer != nil)
         return { body in scope.run(body) }
     }
 
