@@ -214,12 +214,7 @@ struct FetchExecutor {
         if !plan.hasPredicate, !plan.needsObjects, context.link == nil {
             let seen = try stores()
             try checkDamage(behind: seen)
-            let stored = seen.reduce(0) { total, store in
-                let map = store.handle.map
-                return plan.family.reduce(total) { total, shape in
-                    map.holds(shape) ? total + store.snapshot.count(entity: map.numbers[shape.index]) : total
-                }
-            }
+            let stored = seen.reduce(0) { $0 + $1.handle.rowCount(of: plan.family, in: $1.snapshot) }
             report.record(.counters)
             let overlay = PendingOverlay(context, plan, handles)
             let total = stored + overlay.count(plan) - (try rowCount(of: overlay.stored, in: seen))

@@ -1,19 +1,12 @@
 import Foundation
 import StrataSupport
 
-/// The class of an entity's objects, as its shape keeps it.
-private final class ManagedClass: Sendable {
-    let type: NSManagedObject.Type
-
-    init(_ type: NSManagedObject.Type) { self.type = type }
-}
-
 extension ModelShapes {
     /// The compiled form of a model; freezes and compiles it the first time.
     static func of(_ model: NSManagedObjectModel) -> ModelShapes {
         of(model) { entity in
             let type = ManagedObjectClasses.objectClass(of: entity)
-            return EntityClass(type, .of(type), ManagedClass(type))
+            return EntityClass(type, .of(type))
         }
     }
 }
@@ -21,8 +14,9 @@ extension ModelShapes {
 extension EntityShape {
     /// The class that the entity names.
     var objectClass: NSManagedObject.Type {
-        guard let reference = entityClass.reference else { return NSManagedObject.self }
-        return unsafeDowncast(reference, to: ManagedClass.self).type
+        guard let type = entityClass.type else { return NSManagedObject.self }
+        // SAFETY: ``ModelShapes/of(_:)`` compiles no other classes.
+        return unsafeBitCast(type, to: NSManagedObject.Type.self)
     }
 
     /// The shape of an entity; compiles its model the first time.

@@ -80,9 +80,7 @@ extension NSManagedObject {
         guard !state.members.contains(object) else { return }
         let isObserved = observedWillChange(relationship, coming(to: state))
         defer { if isObserved { observedDidChange(relationship.name) } }
-        recordChange(.dirtyToMany)
-        // One that others have deleted records no changes. The save has to find out that something refers to it.
-        if flags.contains(.gone) { flags.insert(.dirtyToMany) }
+        recordReferrer()
         state.insert(object, isOrdered: relationship.isOrdered)
         guard let inverse = relationship.inverse, !(relationship.isSymmetric && object === self) else { return }
         object.memberCame(inverse, self)
@@ -133,9 +131,7 @@ extension NSManagedObject {
         let state = relationship.isOrdered ? loadedState(relationship) : state(relationship)
         let isObserved = observedWillChange(relationship, coming(to: state))
         defer { if isObserved { observedDidChange(relationship.name) } }
-        recordChange(.dirtyToMany)
-        // One that others have deleted records no changes. The save has to find out that something refers to it.
-        if flags.contains(.gone) { flags.insert(.dirtyToMany) }
+        recordReferrer()
         state.insert(object, isOrdered: relationship.isOrdered)
     }
 
@@ -239,5 +235,12 @@ extension NSManagedObject {
         } else if target.toOneTarget(inverse) === self {
             target.writeReference(inverse, nil)
         }
+    }
+
+    /// Something refers to the object from now on. One that others have deleted records no changes, and the save has to
+    /// find out about it.
+    private func recordReferrer() {
+        recordChange(.dirtyToMany)
+        if flags.contains(.gone) { flags.insert(.dirtyToMany) }
     }
 }

@@ -1,20 +1,15 @@
-/// The class of an entity's objects, as far as rows are concerned: whoever makes objects knows more of it.
-struct EntityClass: @unchecked Sendable {
-    // Unchecked: immutable, as are what is made of classes.
-
+/// The class of an entity's objects, as far as rows are concerned.
+struct EntityClass: Sendable {
     /// Nil for objects that stand for no entity.
     let type: AnyClass?
     let overrides: MethodOverrides
-    /// What is known of it where objects are made; not looked into here.
-    let reference: AnyObject?
 
-    init(_ type: AnyClass, _ overrides: MethodOverrides, _ reference: AnyObject) {
+    init(_ type: AnyClass, _ overrides: MethodOverrides) {
         self.type = type
         self.overrides = overrides
-        self.reference = reference
     }
 
-    private init() { (type, overrides, reference) = (nil, .all, nil) }
+    private init() { (type, overrides) = (nil, .all) }
 
     /// Of objects that stand for no entity.
     static let none = EntityClass()

@@ -14,12 +14,7 @@ enum ColumnBoxing {
     ) -> Any? {
         if column.isNull(row) { return nil }
         switch kind {
-        case .bool: return NSNumber(value: column.bool(row))
-        case .int16: return NSNumber(value: column.int16(row))
-        case .int32: return NSNumber(value: column.int32(row))
-        case .int64: return NSNumber(value: column.int64(row))
-        case .float: return NSNumber(value: column.float(row))
-        case .double: return NSNumber(value: column.double(row))
+        case .bool, .int16, .int32, .int64, .float, .double: return number(column, row, kind)
         case .date: return Date._read(column, row)
         case .uuid: return UUID._read(column, row)
         case .decimal: return NSDecimalNumber(decimal: Decimal._read(column, row))
@@ -42,16 +37,24 @@ enum ColumnBoxing {
     ) -> AnyObject? {
         if column.isNull(row) { return nil }
         switch kind {
-        case .bool: return NSNumber(value: column.bool(row))
-        case .int16: return NSNumber(value: column.int16(row))
-        case .int32: return NSNumber(value: column.int32(row))
-        case .int64: return NSNumber(value: column.int64(row))
-        case .float: return NSNumber(value: column.float(row))
-        case .double: return NSNumber(value: column.double(row))
+        case .bool, .int16, .int32, .int64, .float, .double: return number(column, row, kind)
         case .date: return NSDate(timeIntervalSinceReferenceDate: column.double(row))
         case .decimal: return NSDecimalNumber(decimal: Decimal._read(column, row))
         case .string where !column.isExternal(row): return column.string(row) as NSString
         default: return box(column, row, kind, attribute(), external: external).map { $0 as AnyObject }
+        }
+    }
+
+    @inline(__always)
+    private static func number(_ column: ColumnView, _ row: Int, _ kind: SlotKind) -> NSNumber? {
+        switch kind {
+        case .bool: NSNumber(value: column.bool(row))
+        case .int16: NSNumber(value: column.int16(row))
+        case .int32: NSNumber(value: column.int32(row))
+        case .int64: NSNumber(value: column.int64(row))
+        case .float: NSNumber(value: column.float(row))
+        case .double: NSNumber(value: column.double(row))
+        default: nil
         }
     }
 

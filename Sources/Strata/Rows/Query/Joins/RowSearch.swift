@@ -176,9 +176,7 @@ struct RowSearch {
     /// How many referrers there are for so many of the entities asked for: those of the other entities of the hierarchy
     /// are among them.
     private func referrersMaximum(_ maximum: Int) -> Int {
-        let all = shape.root.family.reduce(0) { total, member in
-            handle.map.holds(member) ? total + snapshot.count(entity: handle.map.numbers[member.index]) : total
-        }
+        let all = handle.rowCount(of: shape.root.family, in: snapshot)
         return rowCount > 0 ? maximum * all / rowCount : maximum
     }
 

@@ -322,8 +322,6 @@ struct IndexPlanner {
             shape.slots[slot].kind == .toOne
         else { return nil }
         let destination: EntityShape = shape.relationships[shape.slots[slot].relationshipIndex].destination
-        return destination.family.reduce(0) { total, member in
-            handle.map.holds(member) ? total + snapshot.count(entity: handle.map.numbers[member.index]) : total
-        }
+        return handle.rowCount(of: destination.family, in: snapshot)
     }
 }

@@ -218,16 +218,11 @@ struct PredicateCompiler {
 
     /// Whether going through all of a relationship's possible targets once is cheaper than through the rows' own.
     func isWorthScanning(_ destination: EntityShape) -> Bool {
-        rowCount(destination) <= max(Self.alwaysScanned, rowCount(shape) * 4)
+        handle.rowCount(of: destination.family, in: snapshot)
+            <= max(Self.alwaysScanned, handle.rowCount(of: shape.family, in: snapshot) * 4)
     }
 
     private static let alwaysScanned = 10_000
-
-    private func rowCount(_ shape: EntityShape) -> Int {
-        shape.family.reduce(0) { total, member in
-            handle.map.holds(member) ? total + snapshot.count(entity: handle.map.numbers[member.index]) : total
-        }
-    }
 
     func info(_ slot: Int) -> SlotInfo { shape.slots[slot] }
 
