@@ -139,11 +139,19 @@ let package = Package(
             name: "StrataSchema",
             dependencies: ["StrataModelFile", "StrataSupport", "StrataRuntime", "CStrataSupport"],
             swiftSettings: settings),
+        // A store as the rows of a model: compiled entities, open stores, queries. It knows no objects and no contexts.
+        .target(
+            name: "StrataRows",
+            dependencies: [
+                "StrataSchema", "StrataSupport", "StrataLog", "StrataIO", "StrataRuntime", "StrataModelFile",
+                "CStrataSupport", .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
         .target(
             name: "Strata",
             dependencies: [
-                "StrataSchema", "StrataSupport", "StrataLog", "StrataIO", "StrataRuntime", "StrataModelFile",
-                "CStrataSupport",
+                "StrataRows", "StrataSchema", "StrataSupport", "StrataLog", "StrataIO", "StrataRuntime",
+                "StrataModelFile", "CStrataSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["Combine"])),
             ],
@@ -237,7 +245,7 @@ let package = Package(
         .testTarget(
             name: "StrataTests",
             dependencies: [
-                "Strata", "StrataSchema", "StrataModelFile", "StrataRuntime", "StrataSupport", "CoreData",
+                "Strata", "StrataRows", "StrataSchema", "StrataModelFile", "StrataRuntime", "StrataSupport", "CoreData",
                 "StrataTestKit",
             ],
             sources: sweepsOnly
@@ -420,7 +428,7 @@ if inspectOnly {
 if s3Only {
     let needed: Set = [
         "CLZ4", "CStrataSupport", "StrataRuntime", "StrataSupport", "StrataIO", "StrataLog", "StrataModelFile",
-        "StrataSchema", "Strata", "StrataObjectStore", "StrataShip", "StrataTestKit", "StrataModelXML",
+        "StrataSchema", "StrataRows", "Strata", "StrataObjectStore", "StrataShip", "StrataTestKit", "StrataModelXML",
         "StrataTransfer", "StrataBrowsing", "StrataCLI",
     ]
     package.products.removeAll { $0.name != "strata" }

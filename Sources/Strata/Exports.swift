@@ -1,5 +1,6 @@
 @_exported import Foundation
 // What knows no contexts: a module of its own, which nobody has to import who imports this one.
+@_exported public import StrataRows
 @_exported public import StrataSchema
 
 // Foundation declares these on Linux, too. A name that this module declares itself is meant before one that it exports,

@@ -39,7 +39,7 @@ import Testing
                 "$s3Mod5PlaceC4kind12StrataSchema22NSAttributeDescriptionCSgvs",
                 "$s3Mod5PlaceC7formula12StrataSchema12NSExpressionCSgvs",
                 "$s3Mod5PlaceC4test12StrataSchema21NSComparisonPredicateCSgvs",
-                "$s3Mod5PlaceC6origin6Strata17NSManagedObjectIDCSgvs",
+                "$s3Mod5PlaceC6origin10StrataRows17NSManagedObjectIDCSgvs",
             ])
     }
 

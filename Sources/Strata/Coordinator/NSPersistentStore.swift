@@ -200,7 +200,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     open func willRemove(from coordinator: NSPersistentStoreCoordinator?) {}
 
     /// Nil once the store has been removed.
-    final var handle: StoreHandle? { state.withLock { $0.handle } }
+    package final var handle: StoreHandle? { state.withLock { $0.handle } }
 
     /// Opens the store: from now on its rows are found through the handle.
     final func attach(_ handle: StoreHandle, type: String, to coordinator: NSPersistentStoreCoordinator) {

@@ -3,7 +3,7 @@ import StrataLog
 import StrataSupport
 
 extension NSPersistentStore: OpenStore {
-    final func tellDamage(_ error: StoreError, _ object: ObjectRef?) {
+    package final func tellDamage(_ error: StoreError, _ object: ObjectRef?) {
         guard let coordinator = persistentStoreCoordinator, let handle else { return }
         var info: [AnyHashable: Any] = [
             StrataDamagedStoreKey: self, StrataDamageErrorKey: StoreFailure.description(error, of: handle) as NSError,
@@ -19,7 +19,7 @@ extension NSPersistentStore: OpenStore {
         NotificationCenter.default.post(name: .StrataStoreDamage, object: coordinator, userInfo: info)
     }
 
-    final func tellGrowth(to sequence: UInt64) { tellGrowth(to: sequence, besides: nil) }
+    package final func tellGrowth(to sequence: UInt64) { tellGrowth(to: sequence, besides: nil) }
 
     /// Tells the coordinator that the log has grown: who follows the history, and who wants to be notified.
     ///
@@ -35,7 +35,7 @@ extension NSPersistentStore: OpenStore {
         ])
     }
 
-    final func tellFollowingFailed() { persistentStoreCoordinator?.historyWaiters.signal() }
+    package final func tellFollowingFailed() { persistentStoreCoordinator?.historyWaiters.signal() }
 }
 
 extension NSPersistentStoreCoordinator {

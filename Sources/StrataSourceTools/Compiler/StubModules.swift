@@ -18,14 +18,20 @@ struct StubModules {
         open class NSComparisonPredicate: NSPredicate {}
         """
 
+    /// The same of the rows below the object graph.
+    private static let rows = """
+        @_exported import Foundation
+        public final class NSManagedObjectID: NSObject {}
+        """
+
     /// What a class of managed objects inherits, and the other types that a property could be of.
     private static let strata = """
         @_exported import Foundation
+        @_exported import StrataRows
         @_exported import StrataSchema
         public typealias NSExpression = StrataSchema.NSExpression
         public typealias NSComparisonPredicate = StrataSchema.NSComparisonPredicate
         open class NSManagedObject: NSObject {}
-        public final class NSManagedObjectID: NSObject {}
         public final class NSManagedObjectContext: NSObject {}
         public protocol NSFetchRequestResult: NSObjectProtocol {}
         public final class NSFetchRequest<ResultType: NSFetchRequestResult>: NSObject {}
@@ -42,6 +48,7 @@ struct StubModules {
         self.directory = directory
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         try compile("StrataSchema", Self.schema, frontend)
+        try compile("StrataRows", Self.rows, frontend)
         try compile("Strata", Self.strata, frontend)
         try compile("CoreData", "@_exported import Strata", frontend)
     }

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Strata
 @testable import StrataLog
+@testable import StrataRows
 
 /// Row groups that are remembered from scan to scan against those that are cut anew.
 @Suite struct RowGroupWalkTests {

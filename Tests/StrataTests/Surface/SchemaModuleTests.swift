@@ -11,7 +11,8 @@ import Testing
             NSComparisonPredicate.self,
         ]
         for type in schema { #expect(String(reflecting: type) == "StrataSchema.\(type)") }
-        let strata: [Any.Type] = [NSManagedObject.self, NSManagedObjectID.self, NSManagedObjectContext.self]
+        #expect(String(reflecting: NSManagedObjectID.self) == "StrataRows.NSManagedObjectID")
+        let strata: [Any.Type] = [NSManagedObject.self, NSManagedObjectContext.self]
         for type in strata { #expect(String(reflecting: type) == "Strata.\(type)") }
     }
 }

@@ -3,6 +3,7 @@ import StrataTestKit
 import Testing
 
 @testable import Strata
+@testable import StrataRows
 
 /// Decimals as they are stored, against Foundation's.
 @Suite struct ColumnDecimalTests {

@@ -1,8 +1,0 @@
-import CStrataSupport
-
-/// The processors that the process may use.
-enum Processors {
-    /// Asked for once, and not of Foundation, which makes a set for it: the first one has Swift's runtime search the
-    /// conformances of all that is linked.
-    static let count = Int(strata_processor_count())
-}

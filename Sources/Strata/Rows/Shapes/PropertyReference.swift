@@ -1,8 +1,0 @@
-/// What a property name stands for in a shape.
-enum PropertyReference {
-    case slot(Int)
-    case toMany(Int)
-    /// Several slots under one name.
-    case composite(CompositeShape)
-    case fetched(NSPropertyDescription)
-}
