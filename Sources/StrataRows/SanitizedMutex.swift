@@ -1,5 +1,5 @@
 #if STRATA_THREAD_SANITIZER
-package import StrataSupport
+import StrataSupport
 
 /// See `SanitizedMutex`.
 typealias Mutex = SanitizedMutex

@@ -1,5 +1,5 @@
 import Foundation
-package import StrataLog
+import StrataLog
 
 /// Dates as the history keeps them.
 package enum HistoryDates {

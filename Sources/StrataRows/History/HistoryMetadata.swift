@@ -1,5 +1,5 @@
 import Foundation
-package import StrataLog
+import StrataLog
 
 /// What tools need of the history's part of a store's metadata.
 package enum HistoryMetadata {

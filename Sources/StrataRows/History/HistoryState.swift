@@ -1,5 +1,5 @@
 import Foundation
-package import StrataLog
+import StrataLog
 import Synchronization
 
 /// What the store's metadata keeps about its history: where it begins, and which programs wrote it.

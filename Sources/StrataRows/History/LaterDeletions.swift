@@ -1,4 +1,4 @@
-internal import StrataLog
+import StrataLog
 
 /// What links referred to that later transactions have deleted: compaction removes their rows, the history goes on
 /// naming their ends. Belongs to one thread.

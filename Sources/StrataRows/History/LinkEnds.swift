@@ -1,4 +1,4 @@
-package import StrataLog
+import StrataLog
 
 /// The ends of the links that keep relationships which are to-many at both ends, or have no inverse: what changes of
 /// their rows mean for objects.

@@ -1,4 +1,4 @@
-package import StrataLog
+import StrataLog
 
 /// What the transactions of a store's history changed of relationships that are kept as links. Belongs to one thread.
 ///

@@ -1,4 +1,4 @@
-package import StrataLog
+import StrataLog
 
 /// What a link refers to, by side.
 package struct LinkRefs {

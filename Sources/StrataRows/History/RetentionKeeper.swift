@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 import Synchronization
 
 /// Applies a store's retention policy.

@@ -1,4 +1,4 @@
-package import StrataLog
+import StrataLog
 
 /// Which slots properties had in the rows of earlier models: what change tables and preserved values name.
 package struct SlotVersions {

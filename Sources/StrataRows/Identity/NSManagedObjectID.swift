@@ -1,7 +1,7 @@
 public import Foundation
-package import StrataLog
-internal import StrataRuntime
-internal import StrataSupport
+import StrataLog
+import StrataRuntime
+import StrataSupport
 import Synchronization
 
 /// A compact, universal name of a managed object.
@@ -11,14 +11,15 @@ import Synchronization
 /// context, coordinator and process. IDs are values: immutable, safe to use from any thread, equal when they name the
 /// same object.
 public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
-    package let ref: ObjectRef
+    @usableFromInline package let ref: ObjectRef
     // SAFETY: identities and shapes are never freed, see StoreIdentity and EntityShape.
-    private let identityReference: Unmanaged<StoreIdentity>?
-    package unowned(unsafe) let shape: EntityShape
+    @usableFromInline let identityReference: Unmanaged<StoreIdentity>?
+    @usableFromInline package unowned(unsafe) let shape: EntityShape
 
     /// The identity of the store, nil for a temporary ID.
-    package var identity: StoreIdentity? { identityReference?.takeUnretainedValue() }
+    @inlinable package var identity: StoreIdentity? { identityReference?.takeUnretainedValue() }
 
+    @inlinable
     package init(ref: ObjectRef, identity: StoreIdentity?, shape: EntityShape) {
         self.ref = ref
         identityReference = identity.map { .passUnretained($0) }
@@ -32,8 +33,9 @@ public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
     }
 
     /// Whether it is the ID of a stored object, with that shape.
-    @inline(__always)
-    package func isFor(_ ref: ObjectRef, _ identity: Unmanaged<StoreIdentity>, _ shape: Unmanaged<EntityShape>) -> Bool {
+    @inlinable @inline(__always)
+    package func isFor(_ ref: ObjectRef, _ identity: Unmanaged<StoreIdentity>, _ shape: Unmanaged<EntityShape>) -> Bool
+    {
         self.ref == ref && identityReference?.toOpaque() == identity.toOpaque()
             && Unmanaged.passUnretained(self.shape).toOpaque() == shape.toOpaque()
     }
@@ -86,8 +88,8 @@ public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
         refHash
     }
 
-    @inline(__always)
-    var refHash: Int { Int(truncatingIfNeeded: Hashing.spread(ref.rawValue)) }
+    @inlinable @inline(__always)
+    package var refHash: Int { Int(truncatingIfNeeded: Hashing.spread(ref.rawValue)) }
 
     /// A text for logs and for debugging; not to be parsed.
     override public var description: String {

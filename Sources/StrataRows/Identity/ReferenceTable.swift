@@ -1,6 +1,6 @@
 import Foundation
-internal import StrataLog
-internal import StrataSupport
+import StrataLog
+import StrataSupport
 
 /// Which key stands for which reference object of a custom store.
 ///

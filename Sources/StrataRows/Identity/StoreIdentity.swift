@@ -1,10 +1,11 @@
 import Foundation
-internal import StrataSupport
+import StrataSupport
 import Synchronization
 
 /// Names a store for the life of the process: object IDs from different coordinators over one store compare by it.
 ///
 /// There is one instance per store UUID and it is never freed, so that object IDs need not retain it.
+@usableFromInline
 package final class StoreIdentity: Sendable {
     package let uuidString: String
     /// As the host of object URIs.

@@ -1,5 +1,5 @@
 import Foundation
-package import StrataLog
+import StrataLog
 import Synchronization
 
 /// The keys of objects that have not been saved: unique in the process, with entity number 0.

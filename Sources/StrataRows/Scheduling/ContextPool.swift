@@ -1,8 +1,8 @@
 import CStrataSupport
 import Dispatch
 import Foundation
-internal import StrataLog
-internal import StrataSupport
+import StrataLog
+import StrataSupport
 
 /// Something that a pool's thread runs.
 protocol PoolJob: AnyObject, Sendable {
@@ -39,7 +39,7 @@ package final class ContextPool: @unchecked Sendable {
             case idle
         }
 
-        package fileprivate(set) var state = State.running
+        @exclusivity(unchecked) package fileprivate(set) var state = State.running
         /// The system's number; 0 before the thread has begun.
         fileprivate(set) var threadID: Int32 = 0
         fileprivate let semaphore = DispatchSemaphore(value: 0)

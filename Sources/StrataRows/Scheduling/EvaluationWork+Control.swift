@@ -16,6 +16,7 @@ extension EvaluationWork {
     /// Does a part of a request's work on any thread, with a count of its own: what one row costs has no bound.
     ///
     /// - Parameter budget: what the request has left when its parts begin.
+    @usableFromInline
     package static func part<T>(_ control: RequestControl?, budget: Int?, _ body: () throws -> T) throws -> T {
         let work = EvaluationWork(control, budget: budget)
         let made = Result { try work.run(body) }
@@ -33,7 +34,7 @@ extension EvaluationWork {
     /// Asks once every 256 rounds of a loop whose rounds are short. To be called with the number of the round.
     ///
     /// - Throws: an error that ends the loop. Whoever began the work throws the reason in its place (``check(_:)``).
-    @inline(__always)
+    @inlinable @inline(__always)
     package static func pace(_ number: Int) throws {
         if number & 255 == 255, !ask() { throw CancellationError() }
     }

@@ -1,4 +1,5 @@
 /// What long work asks now and then whether it may go on.
+@usableFromInline
 package protocol Paced: AnyObject {
     /// - Throws: why the request should stop.
     func goOn() throws
@@ -7,6 +8,7 @@ package protocol Paced: AnyObject {
 extension ScanTurn: Paced {}
 
 extension RequestControl: Paced {
+    @inlinable
     package func goOn() throws { try check() }
 }
 
@@ -15,6 +17,7 @@ package typealias TurnPace = Pace<ScanTurn>
 
 /// Asks each so many steps of a loop whose steps are short.
 @frozen
+@usableFromInline
 package struct Pace<Asked: Paced> {
     @usableFromInline let asked: Asked?
     @usableFromInline let steps: Int

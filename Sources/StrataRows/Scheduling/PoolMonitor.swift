@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-internal import StrataSupport
+import StrataSupport
 
 /// Looks after a pool's threads while work waits for one: a thread of its own, which ends when it has not been needed
 /// for a while.

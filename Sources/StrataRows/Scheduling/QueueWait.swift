@@ -22,7 +22,7 @@ package final class QueueWait: @unchecked Sendable {
     package let semaphore = DispatchSemaphore(value: 0)
     /// What may stop the block's requests, which may be to ask the task that waits; nil when it need not.
     private let control: RequestControl?
-    package var target: Target
+    @exclusivity(unchecked) package var target: Target
     /// The blocks that this thread is to run while it waits.
     var lent = JobQueue<QueueWait>()
     private var block: (() -> Void)?

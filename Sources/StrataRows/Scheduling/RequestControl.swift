@@ -1,5 +1,5 @@
 import Foundation
-package import StrataLog
+import StrataLog
 import Synchronization
 
 /// Tells a request that runs whether it should stop: its task has been cancelled, its time is up, or its progress was
@@ -7,8 +7,11 @@ import Synchronization
 ///
 /// What runs asks now and then, on any thread: mostly that is one load. A request within another one, as a child
 /// context's is within its parent's, goes on as long as both may.
+@usableFromInline
 package final class RequestControl: Sendable {
     /// Why a request stops. Once there is a reason it stays.
+    @frozen
+    @usableFromInline
     package enum Reason: UInt8 {
         case none
         /// The task was.
@@ -18,13 +21,13 @@ package final class RequestControl: Sendable {
         case timedOut
     }
 
-    private let stop = Atomic<UInt8>(Reason.none.rawValue)
-    private let outer: RequestControl?
+    @usableFromInline let stop = Atomic<UInt8>(Reason.none.rawValue)
+    @usableFromInline let outer: RequestControl?
     private let timeLimit: Duration?
-    private let deadline: ContinuousClock.Instant?
-    private let progress: Progress?
+    @usableFromInline let deadline: ContinuousClock.Instant?
+    @usableFromInline let progress: Progress?
     /// Whether the task of the thread that runs the request may be cancelled without anybody telling the control.
-    private let asksTask: Bool
+    @usableFromInline let asksTask: Bool
     /// Wakes the request while it waits.
     private let wake = Mutex<(@Sendable () -> Void)?>(nil)
     /// How long a request waits that has to find out by itself whether it should stop.
@@ -39,6 +42,15 @@ package final class RequestControl: Sendable {
         self.progress = progress
         self.asksTask = asksTask
         deadline = timeLimit.map { ContinuousClock.now + $0 }
+    }
+
+    /// One that ``cancel()`` alone stops.
+    package init() {
+        outer = nil
+        timeLimit = nil
+        progress = nil
+        asksTask = false
+        deadline = nil
     }
 
     /// The shorter one of two limits.
@@ -70,7 +82,7 @@ package final class RequestControl: Sendable {
     }
 
     /// Why the request should stop, found out by looking at everything.
-    private var reasonNow: Reason {
+    @usableFromInline var reasonNow: Reason {
         if let known = Reason(rawValue: stop.load(ordering: .acquiring)), known != .none { return known }
         if asksTask, Task.isCancelled {
             set(.cancelled)
@@ -85,31 +97,31 @@ package final class RequestControl: Sendable {
     }
 
     /// Whether nobody has to be asked but the flag.
-    @inline(__always)
-    private var isPlain: Bool { outer == nil && deadline == nil && progress == nil && !asksTask }
+    @inlinable @inline(__always)
+    var isPlain: Bool { outer == nil && deadline == nil && progress == nil && !asksTask }
 
     /// Whether the request should stop.
-    @inline(__always)
+    @inlinable @inline(__always)
     package var isStopped: Bool {
         if stop.load(ordering: .relaxed) == Reason.none.rawValue, isPlain { return false }
         return reasonNow != .none
     }
 
     /// - Throws: why the request should stop, if it should.
-    @inline(__always)
+    @inlinable @inline(__always)
     package func check() throws {
         if isStopped { throw error }
     }
 
     /// As ``check()``, among the engine's reads: whoever asked for these throws ``error`` instead.
-    @inline(__always)
+    @inlinable @inline(__always)
     package func checkRead() throws(StoreError) {
         if isStopped { throw StoreError(.cancelled, "the request was stopped") }
     }
 
     /// What a request throws that has been stopped: `CancellationError`, `CocoaError` 3072 when its progress was
     /// cancelled, 134090 when its time is up.
-    package var error: any Error {
+    @usableFromInline package var error: any Error {
         switch reasonNow {
         case .none, .cancelled: return CancellationError()
         case .userCancelled: return DescribedError(.userCancelled)

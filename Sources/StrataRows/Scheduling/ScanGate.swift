@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-package import StrataSupport
+import StrataSupport
 
 /// Lets only so many long searches run at a time, those of one coordinator; the others wait in the order in which they
 /// came, those that have taken long already behind those that have not. Short ones do not come here.

@@ -1,4 +1,4 @@
-internal import StrataSchema
+import StrataSchema
 
 extension ScanPool {
     /// Makes a value of each number below a count, on several threads, in the order of the numbers: parts of the work
@@ -7,6 +7,7 @@ extension ScanPool {
     /// - Parameters:
     ///   - control: what stops the request; asked before each value.
     ///   - make: called on any thread; must not change anything that several calls share.
+    @inlinable
     package func map<Part>(
         _ count: Int, _ control: RequestControl?, _ make: (Int) throws -> Part
     ) -> [Result<Part, any Error>] {
@@ -31,6 +32,7 @@ extension ScanPool {
     ///   - count: how many steps it takes; `size` of them are a piece.
     ///   - turn: that of the request, to which others come in between.
     ///   - make: the results of some steps; as for ``map(_:_:_:)``.
+    @inlinable
     package func mapPieces<Element>(
         of count: Int, by size: Int, _ turn: ScanTurn?, _ make: (Range<Int>) throws -> [Element]
     ) throws -> [Element] {

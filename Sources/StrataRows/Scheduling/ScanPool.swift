@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
-internal import StrataLog
-internal import StrataSupport
+import StrataLog
+import StrataSupport
 import Synchronization
 
 /// The threads that help with scans: one pool for the process, so that scans share the cores instead of each taking
@@ -10,6 +10,7 @@ import Synchronization
 /// A scan comes in pieces of some tens of thousands of rows. Whoever asks for it works on them himself, so that no scan
 /// ever waits for a thread. As many threads help as there are cores that no scan has already; after each piece a helper
 /// goes to the next scan in turn, and home when its core has been taken.
+@usableFromInline
 package final class ScanPool: @unchecked Sendable {
     // Unchecked: everything that changes is guarded by `lock`.
     package static let shared = ScanPool(cores: Processors.count)
@@ -55,7 +56,7 @@ package final class ScanPool: @unchecked Sendable {
         }
     }
 
-    package let cores: Int
+    @usableFromInline package let cores: Int
     private let lock = NSLock()
     /// Scans that have pieces left, in turn.
     private var jobs: [Job] = []
@@ -73,6 +74,7 @@ package final class ScanPool: @unchecked Sendable {
     }
 
     /// Calls the body with each number below a count, on several threads, and returns when all calls have.
+    @usableFromInline
     package func perform(_ count: Int, _ body: (Int) -> Void) {
         guard count > 1, cores > 1 else {
             for index in 0..<count { body(index) }

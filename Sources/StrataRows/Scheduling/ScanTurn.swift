@@ -2,6 +2,7 @@ import Foundation
 
 /// What a fetch asks while it works: whether it should stop, and, when it has become long, for its turn among the long
 /// searches. Belongs to the thread that runs the fetch, but for ``control``.
+@usableFromInline
 package final class ScanTurn {
     /// From so many rows on a scan is a long one: less takes about a millisecond.
     package static let rowsOfLongScan = 1 << 17
@@ -14,7 +15,7 @@ package final class ScanTurn {
     /// From so much on a search comes after those that have taken less.
     static let timeOfLongestSearches: UInt64 = 50_000_000
 
-    package let control: RequestControl?
+    @usableFromInline package let control: RequestControl?
     private let gate: ScanGate?
     private var rows = 0
     /// When the turn began and when its slice did, by the clock of the thread; 0 before it has been looked at.
@@ -52,12 +53,14 @@ package final class ScanTurn {
     /// now and then.
     ///
     /// - Throws: why the request should stop.
+    @usableFromInline
     package func willLook(at count: Int) throws {
         rows += count
         try goOn()
     }
 
     /// As ``willLook(at:)`` between steps of other work.
+    @usableFromInline
     package func goOn() throws {
         try control?.check()
         guard let gate else { return }

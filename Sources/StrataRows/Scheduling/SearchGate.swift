@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-internal import StrataSupport
+import StrataSupport
 
 /// Lets about as many threads search stores at a time as there are processors; the others sleep until it is their turn.
 ///

@@ -1,4 +1,4 @@
-internal import StrataSupport
+import StrataSupport
 
 /// Runs blocks one after the other, in the order in which they came: on the threads of ``ContextPool``, or of whoever
 /// waits for them.

@@ -1,15 +1,15 @@
-internal import StrataSupport
+import StrataSupport
 
 // What descriptions were compiled to, by type. The places are untyped, since descriptions do not know what is made of
 // them; nothing but what is stored by ``ModelShapes`` is ever there.
 
 extension NSEntityDescription {
     /// The compiled form of the entity, if it has one.
-    @inline(__always)
+    @inlinable @inline(__always)
     package final var shape: EntityShape? { compiledForm.load().map { unsafeDowncast($0, to: EntityShape.self) } }
 
     /// As ``shape``, without counting a reference: shapes are never freed.
-    @inline(__always)
+    @inlinable @inline(__always)
     package final var shapeReference: Unmanaged<EntityShape>? {
         compiledForm.loadReference().map { .fromOpaque($0.toOpaque()) }
     }
@@ -22,6 +22,6 @@ extension NSEntityDescription {
 
 extension NSManagedObjectModel {
     /// The compiled entities, if there are.
-    @inline(__always)
+    @inlinable @inline(__always)
     package final var shapes: ModelShapes? { compiledForm.load().map { unsafeDowncast($0, to: ModelShapes.self) } }
 }

@@ -1,7 +1,8 @@
 import Foundation
-internal import StrataSupport
+import StrataSupport
 
 /// A composite attribute compiled: its elements are slots of their own, named by their path ("address.street").
+@usableFromInline
 package final class CompositeShape {
     package enum Element {
         case slot(Int)

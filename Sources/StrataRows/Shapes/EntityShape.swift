@@ -1,6 +1,6 @@
 import Foundation
-internal import StrataLog
-package import StrataSupport
+import StrataLog
+import StrataSupport
 import Synchronization
 
 /// One entity compiled for use: which slot each property has, where its values lie, how its relationships are kept.
@@ -16,7 +16,7 @@ package final class EntityShape: @unchecked Sendable {
     /// Unique in the process.
     @usableFromInline package let id: UInt32
     /// The position in ``ModelShapes/shapes``.
-    package let index: Int
+    @usableFromInline package let index: Int
     /// The index of the root entity's shape.
     package let rootIndex: Int
     package let name: String
@@ -24,10 +24,10 @@ package final class EntityShape: @unchecked Sendable {
     let escapedName: String
     package let entity: NSEntityDescription
     package let parent: EntityShape?
-    package let depth: Int
+    @usableFromInline package let depth: Int
     /// Ancestors by depth, with the shape itself last.
-    package private(set) var lineage: [EntityShape] = []
-    package private(set) var subshapes: [EntityShape] = []
+    @exclusivity(unchecked) @usableFromInline package private(set) var lineage: [EntityShape] = []
+    @exclusivity(unchecked) package private(set) var subshapes: [EntityShape] = []
     /// The class that the entity names.
     package let entityClass: EntityClass
     package let isAbstract: Bool
@@ -49,7 +49,7 @@ package final class EntityShape: @unchecked Sendable {
     /// The same without counting references; never freed, as the shape.
     package let relationshipReferences: UnsafePointer<Unmanaged<RelationshipShape>>
     package let properties: [String: PropertyReference]
-    private let propertyTable: PropertyTable
+    @usableFromInline let propertyTable: PropertyTable
 
     package let masks: SlotMasks
     /// Whether any slot has a default value.
@@ -64,12 +64,14 @@ package final class EntityShape: @unchecked Sendable {
     package let toManyCount: Int
     package let hasDenyRules: Bool
     /// Whether rows of hidden entities refer to the objects. Set when the model's shapes are linked.
-    package private(set) var hasLinks = false
+    @inlinable package var hasLinks: Bool { refersByLinks }
+    // Other modules do not see the attribute, and would check each access: they read what stands above.
+    @exclusivity(unchecked) @usableFromInline private(set) var refersByLinks = false
     /// The one-to-one relationships, of which both ends are stored. Set when the model's shapes are linked.
-    package private(set) var partners: [RelationshipShape] = []
+    @exclusivity(unchecked) package private(set) var partners: [RelationshipShape] = []
     /// The to-many relationships by which nothing may refer to a deleted object. Set when the model's shapes are
     /// linked.
-    package private(set) var closedByDeletion: [RelationshipShape] = []
+    @exclusivity(unchecked) package private(set) var closedByDeletion: [RelationshipShape] = []
 
     package init(
         id: UInt32, index: Int, entity: NSEntityDescription, parent: EntityShape?, model: ModelShapes,
@@ -115,7 +117,7 @@ package final class EntityShape: @unchecked Sendable {
         lineage = (parent?.lineage ?? []) + [self]
         parent?.subshapes.append(self)
         for relationship in relationships { relationship.link(in: model, owner: self) }
-        hasLinks = relationships.contains {
+        refersByLinks = relationships.contains {
             if case .link = $0.storage { return true }
             return false
         }
@@ -126,8 +128,9 @@ package final class EntityShape: @unchecked Sendable {
         }
     }
 
-    package var root: EntityShape { lineage.first ?? self }
+    @inlinable package var root: EntityShape { lineage.first ?? self }
 
+    @inlinable
     package func isKind(of other: EntityShape) -> Bool {
         other.depth < lineage.count && lineage[other.depth] === other
     }
@@ -139,6 +142,7 @@ package final class EntityShape: @unchecked Sendable {
         return all
     }
 
+    @inlinable
     package func property(_ name: String) -> PropertyReference? { propertyTable[name] }
 
     /// The property of the entity in a slot: an attribute, the composite that an element is of, or a to-one

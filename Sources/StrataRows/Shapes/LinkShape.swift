@@ -2,8 +2,9 @@
 ///
 /// Slot 0 refers to the owner of the relationship that gave the entity its name, slot 1 to the other end; slots 2 and 3
 /// hold the position in either's order.
+@usableFromInline
 package final class LinkShape {
-    package let index: Int
+    @usableFromInline package let index: Int
     package let name: String
 
     package init(index: Int, name: String) {

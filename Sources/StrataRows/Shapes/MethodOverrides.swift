@@ -4,20 +4,23 @@
 /// object about each of its properties by name many times that: it is only done for classes that would notice.
 ///
 /// Whoever compiles a model says it of each entity's class.
+@frozen
+@usableFromInline
 package struct MethodOverrides: OptionSet, Sendable {
-    package let rawValue: UInt8
+    @usableFromInline package let rawValue: UInt8
 
+    @inlinable
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    package static let prepareForDeletion = MethodOverrides(rawValue: 1)
-    package static let willSave = MethodOverrides(rawValue: 1 << 1)
-    package static let didSave = MethodOverrides(rawValue: 1 << 2)
-    package static let awakeFromFetch = MethodOverrides(rawValue: 1 << 3)
-    package static let validateForInsert = MethodOverrides(rawValue: 1 << 4)
-    package static let validateForDelete = MethodOverrides(rawValue: 1 << 5)
-    package static let validateValue = MethodOverrides(rawValue: 1 << 6)
+    @inlinable package static var prepareForDeletion: MethodOverrides { MethodOverrides(rawValue: 1) }
+    @inlinable package static var willSave: MethodOverrides { MethodOverrides(rawValue: 1 << 1) }
+    @inlinable package static var didSave: MethodOverrides { MethodOverrides(rawValue: 1 << 2) }
+    @inlinable package static var awakeFromFetch: MethodOverrides { MethodOverrides(rawValue: 1 << 3) }
+    @inlinable package static var validateForInsert: MethodOverrides { MethodOverrides(rawValue: 1 << 4) }
+    @inlinable package static var validateForDelete: MethodOverrides { MethodOverrides(rawValue: 1 << 5) }
+    @inlinable package static var validateValue: MethodOverrides { MethodOverrides(rawValue: 1 << 6) }
     /// `hash` or `isEqual`, which sets of objects ask.
-    package static let equality = MethodOverrides(rawValue: 1 << 7)
+    @inlinable package static var equality: MethodOverrides { MethodOverrides(rawValue: 1 << 7) }
 
-    package static let all = MethodOverrides(rawValue: .max)
+    @inlinable package static var all: MethodOverrides { MethodOverrides(rawValue: .max) }
 }

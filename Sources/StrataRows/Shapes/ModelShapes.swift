@@ -1,21 +1,22 @@
 import Foundation
-internal import StrataSupport
+import StrataSupport
 
 /// All entities of one model, compiled.
 ///
 /// Made when a model is first used by a coordinator or to create an object, and kept for the life of the process; see
 /// ``EntityShape``.
+@usableFromInline
 package final class ModelShapes: @unchecked Sendable {
     // Unchecked: everything is set while `compile` runs under the lock, and constant after it.
-    package private(set) var shapes: [EntityShape] = []
-    package private(set) var byName: [String: EntityShape] = [:]
-    package private(set) var links: [LinkShape] = []
+    @exclusivity(unchecked) package private(set) var shapes: [EntityShape] = []
+    @exclusivity(unchecked) package private(set) var byName: [String: EntityShape] = [:]
+    @exclusivity(unchecked) package private(set) var links: [LinkShape] = []
     /// Whether some entity has derived attributes.
-    package private(set) var hasDerivations = false
+    @exclusivity(unchecked) package private(set) var hasDerivations = false
     /// Whether some relationship is one-to-one.
-    package private(set) var hasPartners = false
+    @exclusivity(unchecked) package private(set) var hasPartners = false
     /// What has to be watched to keep derived attributes right.
-    package private(set) var dependencies: [DerivationDependency] = []
+    @exclusivity(unchecked) package private(set) var dependencies: [DerivationDependency] = []
     /// By ``number(_:)``.
     private var byClass = NumberTable<EntityShape>()
     package let model: NSManagedObjectModel
@@ -52,7 +53,8 @@ package final class ModelShapes: @unchecked Sendable {
     /// The compiled form of a model; freezes and compiles it the first time.
     ///
     /// - Parameter classOf: finds the class that an entity names.
-    package static func of(_ model: NSManagedObjectModel, classOf: (NSEntityDescription) -> EntityClass) -> ModelShapes {
+    package static func of(_ model: NSManagedObjectModel, classOf: (NSEntityDescription) -> EntityClass) -> ModelShapes
+    {
         if let shapes = model.shapes { return shapes }
         model.freeze()
         return known.withLock { known in

@@ -1,4 +1,5 @@
 /// What a property name stands for in a shape.
+@usableFromInline
 package enum PropertyReference {
     case slot(Int)
     case toMany(Int)

@@ -1,7 +1,8 @@
-internal import StrataSupport
+import StrataSupport
 
 /// Finds an entity's properties by name for calls by key, where a dictionary's way to hash a text would take a quarter
 /// of the time.
+@usableFromInline
 struct PropertyTable {
     private let byName: [String: PropertyReference]
     private let names: [String]
@@ -25,6 +26,7 @@ struct PropertyTable {
         self.buckets = buckets
     }
 
+    @usableFromInline
     subscript(name: String) -> PropertyReference? {
         let probing = Probing(capacity: buckets.count)
         let bucket = probing.first(from: probing.home(Self.hash(name))) { bucket in

@@ -1,8 +1,9 @@
 import Foundation
-internal import StrataLog
-internal import StrataSupport
+import StrataLog
+import StrataSupport
 
 /// How a relationship's values are kept.
+@usableFromInline
 package enum RelationshipStorage {
     /// A reference in a slot of the row.
     case slot(Int)
@@ -13,6 +14,7 @@ package enum RelationshipStorage {
 }
 
 /// One relationship of one shape, compiled. A relationship has the same index in every subentity.
+@usableFromInline
 package final class RelationshipShape {
     package let index: Int
     package let name: String
@@ -22,20 +24,38 @@ package final class RelationshipShape {
     package let deleteRule: NSDeleteRule
     /// The entity that declares the relationship, whose name the stored numbers go by.
     let declaringName: String
-    package var storage: RelationshipStorage
     /// The slot that holds a to-one relationship; -1 for a to-many.
     package let slot: Int
-    package private(set) unowned(unsafe) var destination: EntityShape!
+
+    /// What needs the other shapes of the model.
+    @frozen
+    @usableFromInline
+    struct Links {
+        @usableFromInline var storage: RelationshipStorage
+        @usableFromInline unowned(unsafe) var destination: EntityShape!
+        @usableFromInline var inverse: RelationshipShape?
+        @usableFromInline var positionSlot: Int?
+        @usableFromInline var isSymmetric = false
+        @usableFromInline var setInverseIndex = -1
+        @usableFromInline var destinationID: UInt32 = 0
+
+        init(_ storage: RelationshipStorage) { self.storage = storage }
+    }
+    // Other modules do not see the attribute, and would check each access: they read what follows.
+    @exclusivity(unchecked) @usableFromInline private(set) var links: Links
+
+    @inlinable package var storage: RelationshipStorage { links.storage }
+    @inlinable package var destination: EntityShape! { links.destination }
     /// The relationship at the other end, as the destination entity has it.
-    package private(set) var inverse: RelationshipShape?
+    @inlinable package var inverse: RelationshipShape? { links.inverse }
     /// For an ordered to-many with a to-one inverse: the hidden slot of the destination's row that keeps the position.
-    package private(set) var positionSlot: Int?
+    @inlinable package var positionSlot: Int? { links.positionSlot }
     /// The relationship is its own inverse.
-    package private(set) var isSymmetric = false
+    @inlinable package var isSymmetric: Bool { links.isSymmetric }
     /// The index of an inverse that is an unordered to-many, -1 if the inverse is none; and the shape that the
     /// destination's objects mostly have. Known without references.
-    package private(set) var setInverseIndex = -1
-    package private(set) var destinationID: UInt32 = 0
+    @inlinable package var setInverseIndex: Int { links.setInverseIndex }
+    @inlinable package var destinationID: UInt32 { links.destinationID }
 
     init(
         index: Int, description: NSRelationshipDescription, declaringName: String, storage: RelationshipStorage
@@ -43,7 +63,7 @@ package final class RelationshipShape {
         self.index = index
         self.description = description
         self.declaringName = declaringName
-        self.storage = storage
+        links = Links(storage)
         if case .slot(let slot) = storage, !description.isToMany {
             self.slot = slot
         } else {
@@ -62,20 +82,20 @@ package final class RelationshipShape {
                 "\(owner.name).\(name)", "the relationship has no destination entity in the model",
                 "Set its destinationEntity before a coordinator uses the model")
         }
-        destination = shape
-        destinationID = shape.id
+        links.destination = shape
+        links.destinationID = shape.id
         if let other = description.inverseRelationship {
-            inverse = shape.relationship(other.name)
-            isSymmetric = inverse?.declaringName == declaringName && inverse?.name == name
-            if let inverse, inverse.isToMany, !inverse.isOrdered { setInverseIndex = inverse.index }
+            links.inverse = shape.relationship(other.name)
+            links.isSymmetric = inverse?.declaringName == declaringName && inverse?.name == name
+            if let inverse, inverse.isToMany, !inverse.isOrdered { links.setInverseIndex = inverse.index }
         }
         guard isToMany else { return }
         if let inverse, !inverse.isToMany {
-            storage = .inverse(slot: inverse.slot)
-            positionSlot =
+            links.storage = .inverse(slot: inverse.slot)
+            links.positionSlot =
                 isOrdered ? shape.slots.firstIndex { $0.name == ShapeLayout.positionName(inverse.name) } : nil
         } else {
-            storage = model.linkStorage(for: self)
+            links.storage = model.linkStorage(for: self)
         }
     }
 

@@ -1,13 +1,14 @@
 import Foundation
-package import StrataLog
+import StrataLog
 
 /// How a property's value lies in an object's overlay and in a stored column.
+@frozen
 @usableFromInline
 package enum SlotKind: UInt8, Sendable {
     case bool, int16, int32, int64, float, double, date, uuid, string, data, decimal, uri, transformable, toOne
 
     /// Bytes in the overlay; a multiple of 8.
-    package var overlayBytes: Int {
+    @inlinable package var overlayBytes: Int {
         switch self {
         case .bool, .int16, .int32, .int64, .float, .double, .date, .transformable, .toOne: 8
         case .uuid, .string, .data, .uri: 16
@@ -16,7 +17,7 @@ package enum SlotKind: UInt8, Sendable {
     }
 
     /// Whether the value in the overlay owns something that must be released.
-    package var isReferenceCounted: Bool {
+    @inlinable package var isReferenceCounted: Bool {
         switch self {
         case .string, .data, .uri, .transformable, .toOne: true
         default: false
@@ -24,7 +25,7 @@ package enum SlotKind: UInt8, Sendable {
     }
 
     /// Whether key-value coding has the values as numbers that are not decimal: scalars, which have no nil.
-    package var isNumber: Bool {
+    @inlinable package var isNumber: Bool {
         switch self {
         case .bool, .int16, .int32, .int64, .float, .double: true
         default: false
@@ -32,7 +33,7 @@ package enum SlotKind: UInt8, Sendable {
     }
 
     /// Whether values are whole numbers of a limited range.
-    package var hasRange: Bool { self == .int16 || self == .int32 || self == .int64 }
+    @inlinable package var hasRange: Bool { self == .int16 || self == .int32 || self == .int64 }
 
     package var valueKind: ValueKind {
         switch self {

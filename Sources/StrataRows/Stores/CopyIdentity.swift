@@ -1,6 +1,6 @@
-package import StrataIO
-package import StrataLog
-package import SystemPackage
+import StrataIO
+import StrataLog
+import SystemPackage
 
 /// The identity by which object IDs and history tokens go.
 package enum CopyIdentity {

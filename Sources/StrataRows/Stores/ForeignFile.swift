@@ -1,6 +1,6 @@
-internal import StrataIO
-package import StrataLog
-internal import SystemPackage
+import StrataIO
+import StrataLog
+import SystemPackage
 
 /// What to say of a file that lies where a store, which is a directory, was looked for.
 package enum ForeignFile {

@@ -1,5 +1,5 @@
-package import StrataLog
-internal import StrataSupport
+import StrataLog
+import StrataSupport
 
 /// The snapshots of a store that somebody may still hold, for tokens that were archived. Safe from any thread.
 package final class HeldSnapshots: Sendable {

@@ -1,4 +1,4 @@
-package import StrataLog
+import StrataLog
 
 /// What a store tells those who have opened it. Coordinators' stores conform, and nothing else does.
 package protocol OpenStore: AnyObject {

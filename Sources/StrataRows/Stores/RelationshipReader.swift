@@ -1,4 +1,4 @@
-package import StrataLog
+import StrataLog
 
 /// Reads to-many relationships from a snapshot.
 package struct RelationshipReader {

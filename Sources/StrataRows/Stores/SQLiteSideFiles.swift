@@ -1,6 +1,6 @@
-package import StrataIO
-internal import StrataLog
-package import SystemPackage
+import StrataIO
+import StrataLog
+import SystemPackage
 
 /// The empty files `NAME-wal` and `NAME-shm` beside a store.
 ///

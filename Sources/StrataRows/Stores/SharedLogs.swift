@@ -1,8 +1,8 @@
-package import StrataIO
-package import StrataLog
-internal import StrataSupport
+import StrataIO
+import StrataLog
+import StrataSupport
 import Synchronization
-package import SystemPackage
+import SystemPackage
 
 /// The logs that this process has open for writing, so that several coordinators can use one store.
 ///

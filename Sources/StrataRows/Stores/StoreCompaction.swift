@@ -1,4 +1,4 @@
-package import StrataLog
+import StrataLog
 
 /// What a compaction of a store did; see `compact(_:progress:)` of the coordinator.
 public struct StoreCompaction: Sendable, Hashable, Codable {

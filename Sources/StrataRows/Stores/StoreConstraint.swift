@@ -1,4 +1,4 @@
-package import StrataLog
+import StrataLog
 
 /// A uniqueness constraint of a model as one store keeps it.
 package struct StoreConstraint: Sendable {

@@ -1,6 +1,6 @@
 import Foundation
-package import StrataLog
-internal import SystemPackage
+import StrataLog
+import SystemPackage
 
 /// Turns the engine's errors into Core Data's.
 package enum StoreFailure {

@@ -1,6 +1,6 @@
 import Foundation
-internal import StrataLog
-internal import StrataSupport
+import StrataLog
+import StrataSupport
 import Synchronization
 
 // Read-only stores that another process writes, or another coordinator that opened them later.

@@ -1,4 +1,4 @@
-package import StrataLog
+import StrataLog
 
 extension StoreHandle {
     /// Commits a transaction, unless the control stops it before its turn.

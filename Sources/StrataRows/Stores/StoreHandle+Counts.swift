@@ -1,4 +1,4 @@
-package import StrataLog
+import StrataLog
 
 extension StoreHandle {
     /// How many rows of some entities there are in a state of the store; none of those that it does not hold.

@@ -1,6 +1,6 @@
 import Foundation
-package import StrataLog
-internal import StrataSupport
+import StrataLog
+import StrataSupport
 
 // What happens when a part of a store turns out not to be readable: one place for all who read.
 extension StoreHandle {
@@ -61,8 +61,13 @@ extension StoreHandle {
     ///
     /// - Throws: the store's error for the first row that still cannot be read.
     /// - Complexity: O(1) while no such place is known.
+    @inlinable
     package func checkDamage(of refs: some Sequence<ObjectRef>, in snapshot: Snapshot) throws {
-        if log.damage.isEmpty { return }
+        if !log.damage.isEmpty { try checkSuspects(refs, snapshot) }
+    }
+
+    @usableFromInline
+    func checkSuspects(_ refs: some Sequence<ObjectRef>, _ snapshot: Snapshot) throws {
         do throws(StoreError) {
             try log.checkDamage(of: refs, in: snapshot)
         } catch {

@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 extension StoreHandle {
     /// Reserves consecutive primary keys of a root entity, or of the pairs of a many-to-many relationship, and returns

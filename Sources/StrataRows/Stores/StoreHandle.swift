@@ -1,14 +1,15 @@
 import Foundation
-package import StrataLog
-internal import StrataRuntime
-package import StrataSupport
+import StrataLog
+import StrataRuntime
+import StrataSupport
 import Synchronization
-internal import SystemPackage
+import SystemPackage
 
 /// An open store as contexts use it.
+@usableFromInline
 package final class StoreHandle: Sendable {
     /// The rows. Of a custom store, a log in memory that holds what the store has handed out so far.
-    package let log: LogStore
+    @usableFromInline package let log: LogStore
     package let map: StoreMap
     package let shapes: ModelShapes
     package let identity: StoreIdentity
@@ -26,7 +27,7 @@ package final class StoreHandle: Sendable {
     private let indexes = AdaptiveMutex<[StoreIndex]>([])
     /// Leads those to the handle who do not keep it alive.
     package let reference = BackReference<StoreHandle>()
-    private let detached = Atomic<Bool>(false)
+    @usableFromInline let detached = Atomic<Bool>(false)
     private let keeper = AdaptiveMutex<RetentionKeeper?>(nil)
     private let hasRetention = Atomic<Bool>(false)
 
@@ -59,7 +60,7 @@ package final class StoreHandle: Sendable {
     package let ancestors: [StoreLineage.Ancestor]
 
     /// Whether the store has been removed from its coordinator: its rows can no longer be had.
-    package var isDetached: Bool { detached.load(ordering: .acquiring) }
+    @inlinable package var isDetached: Bool { detached.load(ordering: .acquiring) }
 
     package func markDetached() { detached.store(true, ordering: .releasing) }
 
@@ -105,7 +106,9 @@ package final class StoreHandle: Sendable {
     /// The ordered indexes that the model asks for. The log may not have all of them.
     var orderedIndexes: [StoreIndex] { indexes.withLock { $0 } }
 
-    package init(custom: AnyObject, log: LogStore, map: StoreMap, shapes: ModelShapes, identity: StoreIdentity, path: String) {
+    package init(
+        custom: AnyObject, log: LogStore, map: StoreMap, shapes: ModelShapes, identity: StoreIdentity, path: String
+    ) {
         self.log = log
         stopsOnDamage = false
         self.map = map

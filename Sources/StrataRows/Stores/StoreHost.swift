@@ -1,5 +1,5 @@
-package import StrataIO
-package import StrataLog
+import StrataIO
+import StrataLog
 
 /// What a log store stands on: the machine's file system and the engine's usual settings, unless the options of the
 /// store name others. Tests do, with a file system that crashes and small segments.

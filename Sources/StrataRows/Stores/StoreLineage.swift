@@ -1,7 +1,7 @@
 import Foundation
-package import StrataIO
-package import StrataLog
-package import SystemPackage
+import StrataIO
+import StrataLog
+import SystemPackage
 
 /// Which store this is: under what UUID the world knows it, where it lies, and what it was copied from.
 ///

@@ -1,6 +1,6 @@
 import Foundation
-package import StrataIO
-package import SystemPackage
+import StrataIO
+import SystemPackage
 
 /// Where a store lies, however its URL is spelled: with a slash at the end, with `.` and `..`, by way of symbolic
 /// links, or relative to the working directory.

@@ -1,7 +1,7 @@
 import Foundation
-package import StrataLog
-internal import StrataModelFile
-internal import StrataSupport
+import StrataLog
+import StrataModelFile
+import StrataSupport
 import Synchronization
 
 /// A store's metadata dictionary: what identifies it, and the user's own entries, which the engine keeps.

@@ -1,4 +1,4 @@
-package import StrataLog
+import StrataLog
 
 /// How a store uses its disk.
 ///

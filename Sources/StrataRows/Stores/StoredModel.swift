@@ -1,5 +1,5 @@
 import Foundation
-package import StrataLog
+import StrataLog
 
 /// What a store knows of the model it was written with: the numbers that entities and postings have in it for its whole
 /// life, and which property lies in which slot. Kept as JSON in the engine's schema.
@@ -106,7 +106,9 @@ package struct StoredModel: Codable, Equatable {
     }
 
     /// What a migration makes of another one.
-    package init(entities: [Entity], postings: [String: UInt16], lastNumber: UInt16, lastPostings: UInt16, since: UInt64) {
+    package init(
+        entities: [Entity], postings: [String: UInt16], lastNumber: UInt16, lastPostings: UInt16, since: UInt64
+    ) {
         self.entities = entities
         self.postings = postings
         self.lastNumber = lastNumber

@@ -1,5 +1,5 @@
-internal import StrataLog
-internal import StrataSupport
+import StrataLog
+import StrataSupport
 
 /// The memory that Strata keeps in a process to be faster next time: decoded blocks and columns of all open stores, and
 /// threads. Safe to use from any thread.

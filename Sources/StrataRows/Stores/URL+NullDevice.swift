@@ -1,5 +1,5 @@
 import Foundation
-internal import SystemPackage
+import SystemPackage
 
 extension URL {
     /// Whether the URL is /dev/null or a path below it, where no file can be: a store there is one in memory.

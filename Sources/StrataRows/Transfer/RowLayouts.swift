@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 /// Where a store keeps the properties of a model's entities: for what moves whole stores row by row, past objects.
 package struct RowLayouts {

@@ -1,9 +1,9 @@
 import Foundation
-internal import StrataIO
-package import StrataLog
-internal import StrataSupport
+import StrataIO
+import StrataLog
+import StrataSupport
 import Synchronization
-internal import SystemPackage
+import SystemPackage
 
 /// Fills a new store row by row, with keys that are given, past contexts and objects.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-package import StrataLog
+import StrataLog
 
 extension StoreReader {
     /// A transaction of the persistent history.

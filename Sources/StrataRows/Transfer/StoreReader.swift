@@ -1,7 +1,7 @@
 import Foundation
-internal import StrataIO
-package import StrataLog
-internal import SystemPackage
+import StrataIO
+import StrataLog
+import SystemPackage
 
 /// Reads all rows of a store as they were when it was opened, past contexts and objects; also beside a program that has
 /// the store open. Used by one thread at a time.

@@ -1,6 +1,6 @@
 public import Foundation
 public import StrataLog
-internal import StrataRuntime
+import StrataRuntime
 
 /// A type that an ``AttributeSlot`` can read and write without boxing.
 ///

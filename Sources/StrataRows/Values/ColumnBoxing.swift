@@ -1,5 +1,5 @@
 import Foundation
-package import StrataLog
+import StrataLog
 
 /// Boxes stored values.
 package enum ColumnBoxing {

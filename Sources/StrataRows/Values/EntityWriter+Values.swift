@@ -1,5 +1,5 @@
 import Foundation
-package import StrataLog
+import StrataLog
 
 extension EntityWriter {
     /// Sets an attribute of the row that was begun to a value that ``ValueConversion`` has converted.

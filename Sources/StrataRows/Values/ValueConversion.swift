@@ -1,6 +1,6 @@
 import Foundation
-internal import StrataLog
-internal import StrataSupport
+import StrataLog
+import StrataSupport
 
 /// Brings what key-value coding is given into the Swift type that a slot keeps.
 package enum ValueConversion {

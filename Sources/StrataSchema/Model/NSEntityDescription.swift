@@ -118,7 +118,7 @@ open class NSEntityDescription: NSObject, NSSecureCoding, NSCopying, @unchecked 
 
     /// The compiled form, set when objects of the entity are first needed; keeps the entity for the life of the
     /// process. Who compiles entities knows of which type it is.
-    package final let compiledForm = CompiledReference<AnyObject>()
+    @usableFromInline package final let compiledForm = CompiledReference<AnyObject>()
 
     /// Creates an entity without a name and properties.
     public required override init() {

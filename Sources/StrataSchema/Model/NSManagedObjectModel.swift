@@ -49,7 +49,7 @@ open class NSManagedObjectModel: NSObject, NSSecureCoding, NSCopying, @unchecked
 
     /// The compiled entities, set when the model is first used; keeps the model for the life of the process. Who
     /// compiles models knows of which type they are.
-    package final let compiledForm = CompiledReference<AnyObject>()
+    @usableFromInline package final let compiledForm = CompiledReference<AnyObject>()
 
     /// Creates a model without entities.
     public required override init() {

@@ -7,6 +7,7 @@ import Foundation
 ///
 /// Evaluating cannot throw. Once the work is stopped, all that is evaluated ends at once with no value; whoever began
 /// the work asks ``isStopped`` and throws the results away. A thread on which nothing was begun counts for nobody.
+@usableFromInline
 package final class EvaluationWork {
     /// A step takes a tenth of a microsecond to some microseconds.
     private static let stepsPerQuestion: Int64 = 64
@@ -44,13 +45,13 @@ package final class EvaluationWork {
     }
 
     /// What counts the thread's steps, if anything does.
-    package static var current: EvaluationWork? {
+    @usableFromInline package static var current: EvaluationWork? {
         // SAFETY: see `run`.
         strata_work_owner().map { Unmanaged<EvaluationWork>.fromOpaque($0).takeUnretainedValue() }
     }
 
     /// What is left of the budget; nil without one.
-    package var stepsLeft: Int? { budget }
+    @usableFromInline package var stepsLeft: Int? { budget }
 
     /// Whether what the thread works on is to end at once.
     @inline(__always)
@@ -67,7 +68,7 @@ package final class EvaluationWork {
 
     /// As ``step(_:)`` after code that may have taken long without taking steps, such as a program's own: asks at once.
     @discardableResult
-    @inline(__always)
+    @inline(__always) @usableFromInline
     package static func ask() -> Bool { step(Int(stepsPerQuestion) + 1) }
 
     private static func goesOn(_ count: Int) -> Bool {

@@ -66,9 +66,11 @@ extension NSManagedObjectContext {
         _ report: ScanReport?
     ) throws -> [ObjectRef]? {
         guard let direct = plan.prepared.direct else { return nil }
-        let search = DirectSearch(plan, direct, store.path, store.handle, store.snapshot, control, report)
         do throws(StoreError) {
-            if let refs = try search.rows(DirectSearch.Window(limit: limit, isSorted: isSorted)) {
+            if let refs = try DirectSearch.rows(
+                plan, direct, store.path, store.handle, store.snapshot, limit: limit, isSorted: isSorted, control,
+                report)
+            {
                 report?.isDirect = true
                 return refs
             }

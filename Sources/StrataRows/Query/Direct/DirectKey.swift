@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 /// Brings constants into the form of index keys.
 struct DirectKey {

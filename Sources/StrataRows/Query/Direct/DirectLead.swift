@@ -1,4 +1,4 @@
-internal import StrataLog
+import StrataLog
 
 /// One way from the constants of a plan to rows of a store: an ordered index or postings, and which of the plan's terms
 /// make the key. Terms and conjuncts are named by their positions in the ``DirectCondition``.

@@ -1,5 +1,5 @@
-package import StrataLog
-internal import StrataSupport
+import StrataLog
+import StrataSupport
 import Synchronization
 
 /// The short way of a plan in one store: which indexes its constants are looked up in, chosen once and kept with the

@@ -1,4 +1,4 @@
-internal import StrataLog
+import StrataLog
 
 extension DirectSearch {
     /// Hands out the rows that a lead finds, until the body returns false.

@@ -1,5 +1,5 @@
 import Foundation
-package import StrataLog
+import StrataLog
 
 /// One execution of a ``DirectPath``: looks the constants up in an index, tests what the index does not say on the rows
 /// that it finds, and sorts these. Nothing is counted or chosen.
@@ -36,7 +36,7 @@ package final class DirectSearch {
     /// Is told how the rows were found; nil where nobody asks.
     package let report: ScanReport?
 
-    package init(
+    init(
         _ plan: FetchPlan, _ direct: DirectCondition, _ path: DirectPath, _ handle: StoreHandle, _ snapshot: Snapshot,
         _ control: RequestControl?, _ report: ScanReport?
     ) {
@@ -58,10 +58,19 @@ package final class DirectSearch {
 
     var key: DirectKey { DirectKey(handle: handle, snapshot: snapshot, shape: plan.shape) }
 
+    /// As ``rows(_:)`` of a search that nobody else has, so that it needs no memory of its own.
+    package static func rows(
+        _ plan: FetchPlan, _ direct: DirectCondition, _ path: DirectPath, _ handle: StoreHandle, _ snapshot: Snapshot,
+        limit: Int, isSorted: Bool, _ control: RequestControl?, _ report: ScanReport?
+    ) throws(StoreError) -> [ObjectRef]? {
+        try DirectSearch(plan, direct, path, handle, snapshot, control, report)
+            .rows(Window(limit: limit, isSorted: isSorted))
+    }
+
     /// The first rows that satisfy the condition; nil when the long way has to find them.
     ///
     /// - Throws: what the engine could not read. The long way tries again, and says what is wrong.
-    package func rows(_ window: Window) throws(StoreError) -> [ObjectRef]? {
+    func rows(_ window: Window) throws(StoreError) -> [ObjectRef]? {
         let first = path.first
         for step in path.leads.indices {
             // The one that was right the last time, then the others in their order.

@@ -1,4 +1,4 @@
-internal import StrataLog
+import StrataLog
 
 /// Sorts a few rows by columns.
 struct DirectSort {

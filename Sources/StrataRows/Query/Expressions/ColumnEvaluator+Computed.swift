@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 extension ColumnEvaluator {
     /// Leaves of the rows those whose computed values satisfy a condition.

@@ -1,4 +1,4 @@
-package import StrataLog
+import StrataLog
 
 /// The values of an expression for some rows of a part, by row; of the other rows it has nothing of use.
 package struct ComputedColumn {

@@ -1,4 +1,4 @@
-internal import StrataLog
+import StrataLog
 
 /// What an operator makes of the members of all owners, to be found by the owners' keys. Immutable.
 final class MemberTable {

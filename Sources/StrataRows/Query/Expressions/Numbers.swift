@@ -1,4 +1,4 @@
-internal import StrataLog
+import StrataLog
 
 /// Numbers of one width by row, or one number for all rows.
 struct Numbers<Value: BitwiseCopyable> {

@@ -1,4 +1,4 @@
-package import StrataLog
+import StrataLog
 
 /// Follows to-one relationships from a row to the object behind them, a step at a time.
 package struct PathFollower {

@@ -1,4 +1,4 @@
-internal import StrataLog
+import StrataLog
 
 /// What a path leads to, for all objects of its destination, to be found by their keys. Immutable.
 final class PathTable {

@@ -1,5 +1,5 @@
 import Foundation
-package import StrataLog
+import StrataLog
 
 /// The tables of the paths that a scan follows from its rows, and of their members, each made when it is known to be
 /// worth it.
@@ -59,7 +59,9 @@ package final class PathTables {
     private static let ownersPerLookUp = 32
 
     /// Nil where there is nothing to make tables of.
-    package init?(_ expressions: [RowExpression], _ handle: StoreHandle, _ snapshot: Snapshot, _ control: RequestControl?) {
+    package init?(
+        _ expressions: [RowExpression], _ handle: StoreHandle, _ snapshot: Snapshot, _ control: RequestControl?
+    ) {
         self.handle = handle
         self.snapshot = snapshot
         self.control = control

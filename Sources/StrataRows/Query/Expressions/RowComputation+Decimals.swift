@@ -1,5 +1,5 @@
 import Foundation
-package import StrataLog
+import StrataLog
 
 // Arithmetic of decimals, with the results of `Arithmetic`: Foundation rounds quotients, and whatever else is rounded
 // is left to the interpreter.

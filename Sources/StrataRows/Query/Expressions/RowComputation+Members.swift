@@ -1,4 +1,4 @@
-internal import StrataLog
+import StrataLog
 
 // What lies behind to-many relationships.
 extension RowComputation {

@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 // Arithmetic and functions of numbers, with the results of `Arithmetic` and `PredicateFunction`.
 extension RowComputation {

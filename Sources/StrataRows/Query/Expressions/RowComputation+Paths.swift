@@ -1,4 +1,4 @@
-internal import StrataLog
+import StrataLog
 
 // What lies behind to-one relationships.
 extension RowComputation {

@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 // Functions of text. ASCII is changed where it lies; the rest goes through Foundation.
 extension RowComputation {

@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 /// Computes expressions for some rows of a block or of column chunks, a column at a time.
 struct RowComputation {

@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 /// Asks rows of a scan one by one, by the interpreter. Belongs to one thread.
 final class RowInterpreter {

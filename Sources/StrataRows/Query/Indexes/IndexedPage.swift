@@ -1,4 +1,4 @@
-package import StrataLog
+import StrataLog
 
 /// Where in an index the results of a request lie, in order.
 ///

@@ -1,4 +1,4 @@
-internal import StrataLog
+import StrataLog
 
 /// Tests rows that an index hands out one by one for what the index does not say, until enough of them match.
 ///

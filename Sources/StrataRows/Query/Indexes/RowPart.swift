@@ -1,4 +1,4 @@
-internal import StrataLog
+import StrataLog
 
 /// Looks a part of some rows up, so that they wait for memory together.
 enum RowPart {

@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 /// Asks single rows whether they satisfy a compiled program. For rows that lie scattered: to bring each block's rows
 /// together, as ``ScannedRowGroup`` does, takes longer than to test one of them.

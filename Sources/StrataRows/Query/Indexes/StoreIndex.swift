@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 /// An index of a model as one store keeps it: a fetch index, an attribute with `isIndexed`, or a constraint.
 struct StoreIndex: Sendable {

@@ -1,5 +1,5 @@
 import Foundation
-package import StrataLog
+import StrataLog
 
 extension StoreScan {
     private func planner(_ compiled: CompiledPredicate) -> IndexPlanner {

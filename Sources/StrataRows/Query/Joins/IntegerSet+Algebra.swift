@@ -1,4 +1,4 @@
-internal import StrataLog
+import StrataLog
 
 extension IntegerSet {
     func union(_ other: IntegerSet) -> IntegerSet {

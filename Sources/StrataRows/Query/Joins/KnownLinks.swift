@@ -1,4 +1,4 @@
-internal import StrataLog
+import StrataLog
 
 /// What links the only owners that a semi-join asks to their members.
 enum KnownLinks {

@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 /// What a collection operator makes of the values of an owner's members, one by one.
 struct MemberAggregate {

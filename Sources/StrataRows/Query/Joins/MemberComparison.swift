@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 /// Whether the value of some member is less, or greater, than a value of its owner: which is to say, whether the least
 /// or the greatest of all is.

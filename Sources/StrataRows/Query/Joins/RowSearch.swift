@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 /// Finds the rows of an entity that satisfy a compiled program, among them those that depend on other objects.
 ///

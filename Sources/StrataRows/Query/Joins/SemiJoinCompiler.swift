@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 /// Compiles comparisons of key paths that lead through a to-many relationship, and of subqueries' counts.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 /// Answers one semi-join of an entity.
 struct SemiJoinSearch {

@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 /// A predicate as a program over the columns of one store, and what of it only the interpreter can answer.
 ///

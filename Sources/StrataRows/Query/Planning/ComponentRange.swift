@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 /// Values of one slot that lie next to each other, as a range of the components of index keys (see `OrderedKey`).
 struct ComponentRange: Hashable, Sendable {

@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 /// The rows that a fetch has to look at in one store.
 enum FetchCandidates {

@@ -1,24 +1,26 @@
 import Foundation
-package import StrataLog
+import StrataLog
 
 /// One execution of a ``PreparedFetch``: what it does, and the values of its parameters. All that an executor needs to
 /// know.
 ///
 /// Belongs to whoever executes it, one thread at a time; what the threads of a service share is the prepared fetch,
 /// which it refers to once.
+@usableFromInline
 package final class FetchPlan {
-    package let prepared: PreparedFetch
+    @usableFromInline package let prepared: PreparedFetch
     /// Nil where the prepared fetch has the constants.
-    let parameters: PlanParameters?
-    package let limit: Int
-    package let offset: Int
-    package let includesPendingChanges: Bool
+    @usableFromInline let parameters: PlanParameters?
+    @usableFromInline package let limit: Int
+    @usableFromInline package let offset: Int
+    @usableFromInline package let includesPendingChanges: Bool
     /// Whether the prepared fetch was there from an earlier request.
-    package let isReused: Bool
+    @usableFromInline package let isReused: Bool
     /// Whether the predicate, or a part of it, was read from a text from outside: then the request has a budget.
-    package let isBounded: Bool
-    private var boundPredicate: NSPredicate?
+    @usableFromInline package let isBounded: Bool
+    @usableFromInline private(set) var boundPredicate: NSPredicate?
 
+    @inlinable
     package init(_ prepared: PreparedFetch, _ values: [PlanParameter] = [], isReused: Bool = false, isBounded: Bool) {
         self.prepared = prepared
         self.isBounded = isBounded
@@ -42,16 +44,16 @@ package final class FetchPlan {
         includesPendingChanges = true
     }
 
-    package var shape: EntityShape { prepared.shape }
+    @inlinable package var shape: EntityShape { prepared.shape }
     package var family: [EntityShape] { prepared.family }
-    package var needsObjects: Bool { prepared.needsObjects }
+    @inlinable package var needsObjects: Bool { prepared.needsObjects }
     package var sorts: [NSSortDescriptor] { prepared.sorts }
-    package var resultType: NSFetchRequestResultType { prepared.resultType }
-    package var includesValues: Bool { prepared.includesValues }
-    package var returnsFaults: Bool { prepared.returnsFaults }
-    package var refreshes: Bool { prepared.refreshes }
-    package var isDistinct: Bool { prepared.isDistinct }
-    package var batchSize: Int { prepared.batchSize }
+    @inlinable package var resultType: NSFetchRequestResultType { prepared.resultType }
+    @inlinable package var includesValues: Bool { prepared.includesValues }
+    @inlinable package var returnsFaults: Bool { prepared.returnsFaults }
+    @inlinable package var refreshes: Bool { prepared.refreshes }
+    @inlinable package var isDistinct: Bool { prepared.isDistinct }
+    @inlinable package var batchSize: Int { prepared.batchSize }
     package var prefetchedPaths: [KeyPathComponents] { prepared.prefetchedPaths }
     package var stores: [any OpenStore]? { prepared.stores }
     package var dictionaries: DictionaryPlan? { prepared.dictionaries }

@@ -1,4 +1,4 @@
-package import StrataLog
+import StrataLog
 
 /// An index that a fetch uses, and for what.
 package struct IndexChoice {

@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 /// Chooses the index with which a fetch is likely to be quickest.
 ///

@@ -1,16 +1,19 @@
 import Foundation
-internal import StrataSupport
+import StrataSupport
 
 /// What two requests have in common that are executed by the same plan: everything but the values of their constants.
 ///
 /// Bytes, made by ``RequestShape``. Comparing two is comparing memory.
+@frozen
+@usableFromInline
 package struct PlanKey: Hashable, Sendable {
-    private let bytes: [UInt8]
+    @usableFromInline let bytes: [UInt8]
 
     package init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 
+    @inlinable
     package static func == (left: PlanKey, right: PlanKey) -> Bool {
         left.bytes.withUnsafeBytes { left in
             right.bytes.withUnsafeBytes { right in
@@ -21,6 +24,7 @@ package struct PlanKey: Hashable, Sendable {
         }
     }
 
+    @inlinable
     package func hash(into hasher: inout Hasher) {
         bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
     }

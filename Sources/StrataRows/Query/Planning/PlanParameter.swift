@@ -1,4 +1,5 @@
 /// A constant of a predicate as a parameter of a plan.
+@usableFromInline
 package struct PlanParameter {
     /// The expression that it is in the predicate.
     package let expression: NSExpression

@@ -3,6 +3,7 @@ import Foundation
 /// The predicate of a plan: checked, with its constants folded, and its key paths looked up.
 ///
 /// Unchecked: immutable, and made of immutable parts.
+@usableFromInline
 final class PlannedCondition: @unchecked Sendable {
     /// A part that must hold, as the interpreter and the compiler know it.
     struct Conjunct {
@@ -70,10 +71,12 @@ final class PlannedCondition: @unchecked Sendable {
 }
 
 /// The values that an execution of a plan has for the parameters of its condition.
+@usableFromInline
 final class PlanParameters {
     let values: [PlanParameter]
     private let condition: PlannedCondition
 
+    @usableFromInline
     init(_ values: [PlanParameter], _ condition: PlannedCondition) {
         self.values = values
         self.condition = condition

@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 /// Makes a ``CompiledPredicate`` of a predicate whose constants are folded, for one state of a store.
 ///

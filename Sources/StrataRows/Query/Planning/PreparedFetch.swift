@@ -1,22 +1,23 @@
 import Foundation
-package import StrataLog
-internal import StrataSupport
+import StrataLog
+import StrataSupport
 import Synchronization
 
 /// A fetch request once it is checked: entity and key paths looked up, constants folded, null's logic applied. All that
 /// its executions have in common, whatever the values of the predicate's constants; a ``FetchPlan`` is one of them.
 ///
 /// Unchecked: immutable, and made of immutable parts; sort descriptors and stores are never changed.
+@usableFromInline
 package final class PreparedFetch: @unchecked Sendable {
     /// Tells prepared fetches apart, also those that are gone.
     package let serial: UInt64
-    package let shape: EntityShape
+    @usableFromInline package let shape: EntityShape
     /// The entity, with those that inherit from it if they are wanted.
     package let family: [EntityShape]
     /// Nil for all rows.
-    let condition: PlannedCondition?
+    @usableFromInline let condition: PlannedCondition?
     /// The predicate asks for something that only objects know: a block, or a method of the object's class.
-    package let needsObjects: Bool
+    @usableFromInline package let needsObjects: Bool
     /// Whether requests with other constants can be executed by it.
     package let isShareable: Bool
     package let sorts: [NSSortDescriptor]
@@ -26,15 +27,15 @@ package final class PreparedFetch: @unchecked Sendable {
     package let computedSorts: [ComputedSort]?
     /// ``sorts`` as columns, if all of them are.
     package let columnSorts: [ColumnSort]?
-    package let limit: Int
-    package let offset: Int
-    package let resultType: NSFetchRequestResultType
-    package let includesPendingChanges: Bool
-    package let includesValues: Bool
-    package let returnsFaults: Bool
-    package let refreshes: Bool
-    package let isDistinct: Bool
-    package let batchSize: Int
+    @usableFromInline package let limit: Int
+    @usableFromInline package let offset: Int
+    @usableFromInline package let resultType: NSFetchRequestResultType
+    @usableFromInline package let includesPendingChanges: Bool
+    @usableFromInline package let includesValues: Bool
+    @usableFromInline package let returnsFaults: Bool
+    @usableFromInline package let refreshes: Bool
+    @usableFromInline package let isDistinct: Bool
+    @usableFromInline package let batchSize: Int
     package let prefetchedPaths: [KeyPathComponents]
     package let stores: [any OpenStore]?
     /// What is read, if something else has been read that the results must agree with.

@@ -1,5 +1,5 @@
-package import StrataLog
-internal import StrataSupport
+import StrataLog
+import StrataSupport
 
 /// The states of the stores that a request and the aggregates in its predicate are executed on, which must be the same:
 /// the first one that reads a store decides.

@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 /// Makes tests of comparisons between a slot and a constant.
 struct SlotCompiler {

@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataSupport
+import StrataSupport
 
 /// A set of byte strings that is asked without making a string: an open hash table over one stretch of bytes.
 package struct ByteStringSet: Sendable {

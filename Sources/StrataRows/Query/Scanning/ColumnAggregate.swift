@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 /// One function over one column, for all groups.
 struct ColumnAggregate {

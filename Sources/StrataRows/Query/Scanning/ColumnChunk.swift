@@ -1,5 +1,5 @@
 import CStrataSupport
-internal import StrataLog
+import StrataLog
 
 /// The values of one column of some tens of thousands of neighbouring rows, one behind the other, however many blocks
 /// they came from: a loop over a column chunk reads nothing but the values. Immutable.

@@ -1,7 +1,7 @@
 import Foundation
-internal import StrataIO
-package import StrataLog
-internal import StrataSupport
+import StrataIO
+import StrataLog
+import StrataSupport
 
 /// The column chunks of one store, within a budget of memory of their own.
 ///

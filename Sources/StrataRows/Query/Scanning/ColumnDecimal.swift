@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 /// A decimal as ``DecimalCoding`` stores it, compared and added up without Foundation: significand x 10^exponent.
 package struct ColumnDecimal {

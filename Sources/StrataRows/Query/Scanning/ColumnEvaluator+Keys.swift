@@ -1,4 +1,4 @@
-internal import StrataLog
+import StrataLog
 
 // Tests of the rows' own keys.
 extension ColumnEvaluator {

@@ -1,6 +1,6 @@
 import CStrataSupport
 import Foundation
-internal import StrataLog
+import StrataLog
 
 // Loops over columns of fixed width, one for each type.
 extension ColumnEvaluator {

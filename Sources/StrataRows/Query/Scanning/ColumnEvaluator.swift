@@ -1,7 +1,7 @@
 import CStrataSupport
 import Foundation
-package import StrataLog
-internal import StrataRuntime
+import StrataLog
+import StrataRuntime
 
 /// Runs compiled predicates over blocks and column chunks. Belongs to one thread.
 package final class ColumnEvaluator {

@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 /// Groups and aggregates over what is computed of columns: what a request for dictionaries needs of them.
 package struct ColumnGrouping {

@@ -1,4 +1,4 @@
-internal import StrataLog
+import StrataLog
 
 /// A column of the rows of a hierarchy. What an entity inherits has one slot in the whole hierarchy; slots behind those
 /// of the parent mean different things in siblings.

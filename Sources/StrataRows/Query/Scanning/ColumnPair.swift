@@ -1,4 +1,4 @@
-package import StrataLog
+import StrataLog
 
 /// A comparison of a column's values with those of another column of the same rows.
 struct ColumnPair: Sendable {

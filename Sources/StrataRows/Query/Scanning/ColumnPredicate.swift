@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 /// A condition on the values of one slot, with a constant in the form of the column, or with another slot of the row.
 package struct ColumnPredicate: Sendable {

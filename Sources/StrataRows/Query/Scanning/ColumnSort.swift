@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 /// Thrown where a value turns up that only the interpreter handles; the fetch starts again with it.
 package struct NotCompiled: Error {}

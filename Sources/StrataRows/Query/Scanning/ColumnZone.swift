@@ -1,4 +1,4 @@
-internal import StrataLog
+import StrataLog
 
 /// What a block's zone map knows of a column.
 struct ColumnZone: Sendable {

@@ -1,5 +1,5 @@
 import Foundation
-package import StrataLog
+import StrataLog
 
 /// Runs a compiled predicate over all rows of an entity and its subentities, in row groups, on all cores.
 package struct CompiledScan {

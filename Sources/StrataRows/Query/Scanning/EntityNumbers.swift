@@ -1,4 +1,4 @@
-package import StrataLog
+import StrataLog
 
 /// The entities whose rows a search wants, by the numbers that a store gives them.
 package struct EntityNumbers: Sendable {

@@ -1,5 +1,5 @@
-internal import StrataLog
-internal import StrataSupport
+import StrataLog
+import StrataSupport
 
 /// Numbers the combinations of group values in the order in which they are first seen.
 ///

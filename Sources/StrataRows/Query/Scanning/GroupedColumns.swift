@@ -1,6 +1,6 @@
 import Foundation
-internal import StrataLog
-internal import StrataRuntime
+import StrataLog
+import StrataRuntime
 
 /// The groups of some rows with their aggregates, computed block by block.
 package struct GroupedColumns {

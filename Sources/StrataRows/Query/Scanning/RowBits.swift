@@ -1,9 +1,11 @@
-internal import StrataLog
+import StrataLog
 
 /// One bit for each row of a block, in words of 64, lowest bit first.
+@frozen
+@usableFromInline
 struct RowBits {
-    let words: UnsafeMutablePointer<UInt64>
-    let wordCount: Int
+    @usableFromInline let words: UnsafeMutablePointer<UInt64>
+    @usableFromInline let wordCount: Int
 
     static func wordCount(rows: Int) -> Int { (rows + 63) >> 6 }
 
@@ -33,7 +35,7 @@ struct RowBits {
     @inline(__always)
     func contains(_ row: Int) -> Bool { words[row >> 6] >> UInt64(row & 63) & 1 != 0 }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     func remove(_ row: Int) { words[row >> 6] &= ~((1 as UInt64) << UInt64(row & 63)) }
 
     /// Sets the bits of neighbouring rows.
@@ -59,7 +61,7 @@ struct RowBits {
     }
 
     /// Calls the body with the set rows of a range, ascending.
-    @inline(__always)
+    @inlinable @inline(__always)
     func forEach<Failure: Error>(in rows: Range<Int>, _ body: (Int) throws(Failure) -> Void) throws(Failure) {
         var index = rows.lowerBound >> 6
         while index << 6 < rows.upperBound {

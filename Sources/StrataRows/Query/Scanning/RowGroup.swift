@@ -1,11 +1,12 @@
-package import StrataLog
+import StrataLog
 
 /// The rows of a row group as column chunks: which rows they are, of all entities of a hierarchy, and those of their
 /// columns that scans have asked for. Immutable; with another column it is made anew.
+@usableFromInline
 package final class RowGroup: Sendable {
     let runs: [RowRun]
     /// For each run the first of its rows in the column chunks; and the number of all rows.
-    let starts: [Int32]
+    @usableFromInline let starts: [Int32]
     /// The entities of the rows, each once.
     private let kinds: [UInt16]
     /// For each run the entity of its rows; empty where all are of one.

@@ -1,4 +1,4 @@
-internal import StrataLog
+import StrataLog
 
 /// Gathers columns of the rows of one row group into column chunks. Belongs to one thread.
 final class RowGroupBuilder {

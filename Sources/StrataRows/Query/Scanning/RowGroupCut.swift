@@ -1,4 +1,4 @@
-internal import StrataLog
+import StrataLog
 
 /// How the rows of a root entity were cut into row groups. Where the object index still holds the same, the next scan
 /// takes a row group as it is: where entities take turns, going through all keys takes longer than testing them.

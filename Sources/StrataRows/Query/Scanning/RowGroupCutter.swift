@@ -1,4 +1,4 @@
-package import StrataLog
+import StrataLog
 
 /// Cuts the runs of a scan into row groups.
 ///

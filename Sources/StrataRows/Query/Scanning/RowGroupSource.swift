@@ -1,4 +1,4 @@
-internal import StrataLog
+import StrataLog
 
 /// Finds the column chunks of a scan's row groups, or puts them together.
 struct RowGroupSource: Sendable {

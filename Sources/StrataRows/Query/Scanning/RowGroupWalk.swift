@@ -1,4 +1,4 @@
-package import StrataLog
+import StrataLog
 
 /// Hands out the row groups of a root entity in the order of their keys.
 package struct RowGroupWalk {

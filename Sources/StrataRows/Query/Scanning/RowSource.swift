@@ -1,16 +1,16 @@
 import Foundation
-package import StrataLog
+import StrataLog
 
 /// What all rows that a fetch looks at have in common.
 package final class RowScope {
     package let handle: StoreHandle
     package let snapshot: Snapshot
     /// The snapshot's rows, for whoever asks for many of them.
-    package var rows: RowReader
+    @exclusivity(unchecked) package var rows: RowReader
     /// The first error that reading a value met: predicates cannot throw.
-    package var error: StoreError?
+    @exclusivity(unchecked) package var error: StoreError?
     /// The first key that an entity turned out not to have.
-    package var unknownKey: (any Error)?
+    @exclusivity(unchecked) package var unknownKey: (any Error)?
     /// What may stop the request that the rows are looked at for.
     package let control: RequestControl?
 
@@ -37,9 +37,9 @@ package final class RowScope {
 /// A stored row that predicates and sort descriptors read by name, without an object for it.
 package final class RowSource: KeyValueCoding, PredicateIdentifiable {
     private let scope: RowScope
-    package private(set) var shape: EntityShape
-    package private(set) var block: Block
-    package private(set) var row: Int
+    @exclusivity(unchecked) package private(set) var shape: EntityShape
+    @exclusivity(unchecked) package private(set) var block: Block
+    @exclusivity(unchecked) package private(set) var row: Int
 
     package init(_ scope: RowScope, _ shape: EntityShape, _ block: Block, _ row: Int) {
         self.scope = scope

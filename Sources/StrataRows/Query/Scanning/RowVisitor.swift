@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 /// Takes rows one by one, has the interpreter test them, and hands on those that satisfy the predicate.
 final class RowVisitor {

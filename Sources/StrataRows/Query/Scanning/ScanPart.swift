@@ -1,4 +1,4 @@
-package import StrataLog
+import StrataLog
 
 /// What a compiled program is asked about: the rows of a block, or of a row group whose columns lie in column chunks.
 package enum ScanPart {

@@ -2,21 +2,21 @@ import Synchronization
 
 /// How the rows of a fetch were found: filled in by the searches of one fetch, on one thread at a time.
 package final class ScanReport {
-    package private(set) var path: FetchExplanation.Path?
-    package var statistics = ScanStatistics()
+    @exclusivity(unchecked) package private(set) var path: FetchExplanation.Path?
+    @exclusivity(unchecked) package var statistics = ScanStatistics()
     /// Whether sorting or grouping worked on columns.
-    package var sortsColumns = false
-    package var groupsColumns = false
+    @exclusivity(unchecked) package var sortsColumns = false
+    @exclusivity(unchecked) package var groupsColumns = false
     /// The index that was used, and how many rows were expected in its ranges.
-    package private(set) var index: String?
+    @exclusivity(unchecked) package private(set) var index: String?
     /// Whether the plan itself said which one.
-    package var isDirect = false
-    package private(set) var rowsEstimated = 0
+    @exclusivity(unchecked) package var isDirect = false
+    @exclusivity(unchecked) package private(set) var rowsEstimated = 0
     /// Whether that is to be counted where the search itself does not need it.
-    package var isEstimating = true
+    @exclusivity(unchecked) package var isEstimating = true
 
     /// The relationships whose members were asked, and from which end.
-    package private(set) var semiJoins: [String] = []
+    @exclusivity(unchecked) package private(set) var semiJoins: [String] = []
 
     package init() {}
 

@@ -1,4 +1,4 @@
-internal import StrataLog
+import StrataLog
 
 /// A row group as one scan sees it: the columns that it reads, by the slots of its own entity.
 package struct ScannedColumns {

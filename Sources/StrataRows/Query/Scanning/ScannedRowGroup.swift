@@ -1,4 +1,4 @@
-package import StrataLog
+import StrataLog
 
 /// Some tens of thousands of rows that were tested together: their blocks or column chunks, and which rows satisfy the
 /// program.
@@ -6,18 +6,19 @@ package import StrataLog
 /// The rows of a block may come in several runs, with those of other blocks between them: updated rows lie in later
 /// blocks. Each block is tested once, and the matches are handed out in the order of the runs, which is that of keys.
 /// Column row groups are one part, which has all rows in that order.
+@usableFromInline
 package final class ScannedRowGroup {
     /// No part has more.
     static let partMaximumRows = RowGroupCutter.rowsOfRowGroupMaximum
 
-    package let runs: [RowRun]
-    package private(set) var parts: [ScanPart] = []
-    package private(set) var statistics = ScanStatistics()
+    @usableFromInline package let runs: [RowRun]
+    @exclusivity(unchecked) package private(set) var parts: [ScanPart] = []
+    @exclusivity(unchecked) package private(set) var statistics = ScanStatistics()
     /// For each run the index of its part; -1 when none of its rows matches.
-    private var partIndexes: [Int32] = []
+    @exclusivity(unchecked) @usableFromInline private(set) var partIndexes: [Int32] = []
     /// The part's rows, if it has column chunks.
-    private var gathered: RowGroup?
-    private var bits: [RowBits] = []
+    @exclusivity(unchecked) @usableFromInline private(set) var gathered: RowGroup?
+    @exclusivity(unchecked) @usableFromInline private(set) var bits: [RowBits] = []
     private let evaluator: ColumnEvaluator
     private var handle: StoreHandle { evaluator.handle }
     private var control: RequestControl? { evaluator.control }
@@ -174,8 +175,8 @@ package final class ScannedRowGroup {
     }
 
     /// Calls the body with each run that may have matches: its position, the index of its part, and its rows there.
-    @inline(__always)
-    private func forEachRun<Failure: Error>(
+    @inlinable @inline(__always)
+    func forEachRun<Failure: Error>(
         _ body: (_ position: Int, _ part: Int, _ rows: Range<Int>) throws(Failure) -> Void
     ) throws(Failure) {
         for position in runs.indices {
@@ -188,7 +189,7 @@ package final class ScannedRowGroup {
     }
 
     /// Calls the body with the matches of each run: the index of the part, and the key and row of each.
-    @inline(__always)
+    @inlinable @inline(__always)
     package func forEach<Failure: Error>(
         _ body: (_ part: Int, _ row: Int, _ key: UInt64) throws(Failure) -> Void
     ) throws(Failure) {

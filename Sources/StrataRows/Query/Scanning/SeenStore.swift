@@ -1,4 +1,4 @@
-package import StrataLog
+import StrataLog
 
 /// A store as a request sees it.
 package struct SeenStore {

@@ -1,4 +1,4 @@
-internal import StrataSupport
+import StrataSupport
 
 /// The groups of short strings that were seen lately: one place for each of 256 hashes.
 ///

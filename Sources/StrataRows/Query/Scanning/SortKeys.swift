@@ -1,5 +1,5 @@
 import Foundation
-internal import StrataLog
+import StrataLog
 
 /// The values that one result is sorted by, read once.
 package struct SortKeys {

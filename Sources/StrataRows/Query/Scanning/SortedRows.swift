@@ -1,4 +1,4 @@
-package import StrataLog
+import StrataLog
 
 /// Rows in the order of some columns, the first so many of them. Equal ones keep the order of their keys.
 ///

@@ -1,5 +1,5 @@
 import Foundation
-package import StrataLog
+import StrataLog
 
 /// Goes through the rows of one store that satisfy a plan's predicate, in the order in which they were created.
 ///
