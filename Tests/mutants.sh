@@ -68,7 +68,7 @@ if [[ $rules =~ ^(bound|guard|,)+$ ]]; then
     export STRATA_TESTS=engine
 else
     copy=${STRATA_MUTANTS:-$root/.build-mutants}
-    folders+=(Sources/Strata/{Coordinator,CustomStores,Migration,Stores,Rows/Stores,Rows/Transfer})
+    folders+=(Sources/Strata/{Coordinator,CustomStores,Migration,Stores} Sources/StrataRows/{Stores,Transfer})
 fi
 mapfile -t files < <(git ls-files -- "${folders[@]}" | grep '\.swift$')
 
@@ -227,7 +227,7 @@ fits() {
     case $suite in
     *\|*) true ;;
     *.CorruptionSweepTests) [[ $rule =~ ^(checksum|bound|guard)$ ]] ;;
-    *.MigrationSweepTests | *.ImportSweepTests) [[ $file == Sources/Strata/* ]] ;;
+    *.MigrationSweepTests | *.ImportSweepTests) [[ $file == Sources/Strata/* || $file == Sources/StrataRows/* ]] ;;
     *.CompactionSweepTests | *.CompactionScheduleTests) [[ $file =~ /(Compaction|Write)/ ]] ;;
     *.OrderedIndexTests) [[ $file =~ /(Ordered|Index)/ ]] ;;
     *.DirectorySweepTests) [[ $file =~ /(Directory|Recovery|StrataSupport)/ ]] ;;
