@@ -86,13 +86,13 @@ struct ConflictResolver {
         let objects = ending.objectsByRef()
         var order: [Group] = []
         var members: [Group: [NSManagedObject]] = [:]
-        var stored: Set<Group> = []
+        var stored: [Group: UniqueConflict] = [:]
         for conflict in conflicts {
             guard let object = objects[conflict.ref] else { continue }
             let group = Group(constraint: conflict.constraint, holder: conflict.holder)
             if members[group] == nil {
                 order.append(group)
-                if conflict.isHolderStored { stored.insert(group) }
+                if conflict.isHolderStored { stored[group] = conflict }
                 members[group] = conflict.isHolderStored ? [] : [objects[conflict.holder]].compactMap(\.self)
             }
             members[group]?.append(object)
@@ -100,28 +100,31 @@ struct ConflictResolver {
         return try order.compactMap { group in
             guard let objects = members[group] else { return nil }
             let names = ending.handle.constraints[group.constraint].names
-            guard stored.contains(group) else {
+            guard let first = stored[group] else {
                 return NSConstraintConflict(
                     constraint: names, database: nil, databaseSnapshot: nil, conflicting: objects,
                     conflictingSnapshots: objects.map { $0.snapshotValues() })
             }
-            return try conflict(names, with: group.holder, objects, snapshot)
+            return try conflict(names, first, objects, snapshot)
         }
     }
 
     private func conflict(
-        _ names: [String], with holder: ObjectRef, _ objects: [NSManagedObject], _ snapshot: Snapshot
+        _ names: [String], _ found: UniqueConflict, _ objects: [NSManagedObject], _ snapshot: Snapshot
     ) throws -> NSConstraintConflict? {
+        let holder = found.holder
+        // A row that has gone in the meantime, or has other values, is no hindrance any more.
+        guard let row = try snapshot.row(holder), let values = ending.values(of: found),
+            try snapshot.has(values, holder)
+        else { return nil }
         let isKnown = context.registry.object(holder, ending.storeIndex) != nil
-        // A row that has gone in the meantime is no hindrance any more.
-        guard let row = try snapshot.row(holder), let object = context.object(holder, ending.storeIndex) else {
-            return nil
-        }
+        guard let object = context.object(holder, ending.storeIndex) else { return nil }
         try row.block.verify()
         let conflict = NSConstraintConflict(
             constraint: names, database: object, databaseSnapshot: object.snapshotValues(of: (row.block, row.index)),
             conflicting: objects, conflictingSnapshots: objects.map { $0.snapshotValues() })
         conflict.isDatabaseObjectNew = !isKnown
+        conflict.values = values
         return conflict
     }
 }

@@ -119,6 +119,9 @@ class StoreEnding: SaveEnding {
         return try result.get()
     }
 
+    /// The values that a conflict of the commit that was refused is about.
+    final func values(of conflict: UniqueConflict) -> UniqueValues? { transaction?.values(of: conflict) }
+
     /// Commits a transaction that has the changes.
     ///
     /// - Parameter control: what may take the save back as long as it waits for its turn.
