@@ -30,6 +30,7 @@ struct ConflictResolver {
         // The program may use the stored objects before they are merged, and after.
         if !policy.isStandard { constraints.forEach { $0.isDatabaseObjectNew = false } }
         let versions = merges.map(\.sourceObject.version)
+        let deleted = merges.map(\.sourceObject).filter(\.isMarkedDeleted)
         try policy.resolve(mergeConflicts: merges + constraints)
         if !policy.isStandard { ConstraintMerge.forward(context.pipeline.mergedAway) }
         for (conflict, version) in zip(merges, versions) where conflict.sourceObject.version == version {
@@ -38,6 +39,14 @@ struct ConflictResolver {
         try LateRelationships(context, ending, snapshot).settle(merges.map(\.sourceObject))
         return merges.map(\.sourceObject)
             + constraints.flatMap { $0.conflictingObjects + [$0.databaseObject].compactMap(\.self) }
+            + (deleted.contains { !$0.isMarkedDeleted } ? denied() : [])
+    }
+
+    /// The deleted objects whose rules may deny that, now that others are not deleted any more.
+    private func denied() -> [NSManagedObject] {
+        context.pipeline.changed.filter { object in
+            object.isMarkedDeleted && object.shape.hasDenyRules && object.flags.isDisjoint(with: [.gone, .inserted])
+        }
     }
 
     /// A policy that has resolved a conflict without `super` wants the object written as it is.
