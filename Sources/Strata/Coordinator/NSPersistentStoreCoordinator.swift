@@ -352,7 +352,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// The ID that a URI names; nil when no store of the coordinator has that UUID or the URI is not an object's.
     ///
-    /// The object need not exist.
+    /// The object need not exist. If it does, the ID has its entity, whichever entity of the hierarchy the URI names.
     open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
         guard url.scheme == "x-coredata", let host = url.host(percentEncoded: true) else { return nil }
         return managedObjectID(ofURIParts: [host[...]] + url.path(percentEncoded: true).split(separator: "/"))
@@ -385,8 +385,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
             guard let number = UInt64(text), number > 0, number <= ObjectRef.maximumKey else { return nil }
             key = number
         }
-        let ref = ObjectRef(entity: handle.map.numbers[shape.index], key: key)
-        return NSManagedObjectID(ref: ref, identity: handle.identity, shape: shape)
+        let ref = handle.named(ObjectRef(entity: handle.map.numbers[shape.index], key: key), in: handle.log.snapshot)
+        return NSManagedObjectID(ref: ref, identity: handle.identity, shape: handle.map.shape(ref.entity) ?? shape)
     }
 
     /// The ID that an object URI's text names; nil as for ``managedObjectID(forURIRepresentation:)``.
