@@ -41,6 +41,8 @@ final class PreparedFetch: @unchecked Sendable {
     let snapshots: RequestSnapshots?
     /// What of the condition and the order leads to rows without looking for a way; nil when nothing does.
     let direct: DirectCondition?
+    /// Whether it leads to all that the request asks of objects.
+    var isDirect: Bool { dictionaries == nil && direct?.others.isEmpty == true }
     /// The way in the store that the plan was first executed in.
     private let knownPath = CompiledReference<DirectPath>()
     /// Whether the store, or what it has of indexes, is another one since: then the request is planned anew.
@@ -89,7 +91,8 @@ final class PreparedFetch: @unchecked Sendable {
         try folded.predicate.map { try checker.check($0) }
         let typed = try folded.predicate.map { try ConstantTypes(shape).apply(to: $0) }
         let predicate = typed.map { ThreeValuedLogic(shape).apply(to: $0) }
-        (condition, isShareable) = Self.condition(predicate, shape, parameters ?? [], folded.folding)
+        let (condition, isShareable) = Self.condition(predicate, shape, parameters ?? [], folded.folding)
+        (self.condition, self.isShareable) = (condition, isShareable)
         self.snapshots = folded.folding.hasAggregates ? folded.snapshots : snapshots
         needsObjects = folded.folding.needsObjects
         resultType = settings.resultType
@@ -100,8 +103,9 @@ final class PreparedFetch: @unchecked Sendable {
         sorts = (settings.sortDescriptors ?? []).map { PropertyNames.keyed($0) }
         keySorts = sorts.compactMap { $0 as? KeySortDescriptor }
         try Self.check(keySorts, columns: dictionaries?.names ?? [], checker, shape)
-        computedSorts = keySorts.count == sorts.count ? ComputedSort.all(keySorts, shape) : nil
-        columnSorts = computedSorts.flatMap { ColumnSort.all($0) }
+        let allSorts = keySorts.count == sorts.count ? ComputedSort.all(keySorts, shape) : nil
+        columnSorts = allSorts.flatMap { ColumnSort.all($0) }
+        computedSorts = allSorts.map { ComputedSort.telling($0, condition) }
         let isPlain = parameters != nil && isShareable && !needsObjects && !settings.shouldRefreshRefetchedObjects
         direct = isPlain ? DirectCondition(condition, columnSorts, shape) : nil
         limit = settings.fetchLimit > 0 ? settings.fetchLimit : Int.max
@@ -148,7 +152,7 @@ final class PreparedFetch: @unchecked Sendable {
         _ predicate: NSPredicate?, _ shape: EntityShape, _ parameters: [PlanParameter], _ folding: ConstantFolding
     ) -> (PlannedCondition?, isShareable: Bool) {
         guard let predicate, !isAlwaysTrue(predicate) else { return (nil, parameters.isEmpty) }
-        if folding.hasAggregates { return (PlannedCondition(predicate, shape), false) }
+        if folding.hasAggregates || folding.hasNullAggregates { return (PlannedCondition(predicate, shape), false) }
         var numbers: [ObjectIdentifier: Int] = [:]
         for (number, parameter) in parameters.enumerated() {
             let folded = folding.replacements[ObjectIdentifier(parameter.expression)] ?? parameter.expression

@@ -13,7 +13,9 @@ final class ScanReport {
     var isDirect = false
     private(set) var rowsEstimated = 0
     /// Whether that is to be counted where the search itself does not need it.
-    var isEstimating = true
+    var isEstimating: Bool
+
+    init(isEstimating: Bool = true) { self.isEstimating = isEstimating }
 
     /// The relationships whose members were asked, and from which end.
     private(set) var semiJoins: [String] = []
