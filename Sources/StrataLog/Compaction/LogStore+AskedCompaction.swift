@@ -32,7 +32,8 @@ extension LogStore {
     /// - Throws: `.io` when the lock cannot be looked at.
     package func hasWriter() throws(StoreError) -> Bool { try tail?.isLocked() ?? true }
 
-    /// Called after each commit, and at intervals while little happens: compacts in the background if another process has asked.
+    /// Called after each commit, and at intervals while little happens: compacts in the background if another process
+    /// has asked.
     func compactIfAsked() {
         guard let announcer, let token = announcer.unansweredCompaction else { return }
         let begins = state.withLock { state in

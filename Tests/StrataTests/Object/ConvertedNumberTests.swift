@@ -3,8 +3,8 @@ import Foundation
 import StrataTestKit
 import Testing
 
-/// Accessors of one number's type over attributes of another: each does what key-value coding does with the value, which
-/// the accessors of any other type go through.
+/// Accessors of one number's type over attributes of another: each does what key-value coding does with the value, by
+/// way of which the accessors of all other types go.
 @Suite struct ConvertedNumberTests {
     private static let types: [(String, NSAttributeType)] = [
         ("flag", .booleanAttributeType), ("small", .integer16AttributeType), ("middle", .integer32AttributeType),
