@@ -17,8 +17,8 @@ struct Compact: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove what was deleted or replaced from a store's log.",
         discussion: """
-            A program that has the store open for writing is asked to compact it, which it does from its next save on; \
-            Ctrl-C stops it. Readers do not matter. What readers look at goes from the disk when they let go of it. \
+            A program that has the store open for writing is asked to compact it, which it does from its next save on, or \
+            within half a minute; Ctrl-C stops it. Readers do not matter. What readers look at goes from the disk when they let go of it. \
             Points of the past before now may expire by it; the history stays.
             """)
 
@@ -86,7 +86,7 @@ struct Compact: ParsableCommand {
             case nil where .now >= end:
                 throw CommandError(
                     "\(holder) has the store open for writing, and has not begun to compact it in \(Int(wait)) s: it looks "
-                        + "when it saves, and programs with an older Strata never do. It compacts by itself as it writes, and "
+                        + "when it saves, or else every 15 s if nobody has set another time, and programs with an older Strata never do. It compacts by itself as it writes, and "
                         + "at once where it calls compact(_:progress:) of its coordinator; to compact from here, end it first"
                 )
             case nil: break

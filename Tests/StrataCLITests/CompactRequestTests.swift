@@ -116,7 +116,19 @@ import Testing
         #expect(try askedWriter(fixture) == 0)
     }
 
-    @Test func aProgramThatDoesNotSaveIsNamed() throws {
+    @Test func aProgramThatHasNothingToDoCompactsWhenItIsAsked() throws {
+        let fixture = try garbage()
+        // What the process has held and used meanwhile is given back, and nothing happens any more.
+        MemoryBudget.shared.intervalMilliseconds = 100
+        defer { MemoryBudget.shared.intervalMilliseconds = MemoryBudget.defaultIntervalMilliseconds }
+        usleep(500_000)
+        let result = try fixture.run("compact", "--format", "json", "--wait", "600")
+        #expect(result.code == 0, "\(result.messages)")
+        #expect(!FileManager.default.fileExists(atPath: fixture.store.appendingPathComponent("00000001.seg").path))
+        #expect(try askedWriter(fixture) == 0)
+    }
+
+    @Test func aProgramThatHasNotBegunIsNamed() throws {
         let fixture = try garbage()
         let result = try fixture.run("compact", "--wait", "0")
         #expect(result.code == 1 && result.messages.contains("process \(getpid()) ("), "\(result.messages)")

@@ -7,12 +7,15 @@ import Synchronization
 ///
 /// The declared type of a property may be another one than the model's: `Int` for Integer 16, an enumeration for its
 /// raw value, `NSSet` for a relationship. The model says how the value is stored. A type that the model stores as it is
-/// goes straight to its place, as with ``AttributeSlot``; others are converted at each access.
+/// goes straight to its place, as with ``AttributeSlot``; numbers of other types are converted on the way, and all else
+/// by way of key-value coding.
 public struct ManagedSlots: @unchecked Sendable {
     // Unchecked: atomics, and names that are constant. Never freed, as the slots of accessors that are written by hand.
 
     /// Where each property was last found; of one that has to be converted, nowhere.
     @usableFromInline let tokens: UnsafeMutablePointer<Atomic<UInt64>>
+    /// Where each number was last found that the model stores as one of another type.
+    private let numbers: UnsafeMutablePointer<Atomic<UInt64>>
     private let names: UnsafeMutablePointer<String>
     /// Of relationships: whether some of the objects may be of another class than the accessor declares.
     private let narrow: UnsafeMutablePointer<Atomic<Bool>>
@@ -20,10 +23,12 @@ public struct ManagedSlots: @unchecked Sendable {
     /// Names the properties. The model is asked at the first use. Complexity: O(n).
     public init(_ names: String...) {
         tokens = .allocate(capacity: max(1, names.count))
+        numbers = .allocate(capacity: max(1, names.count))
         self.names = .allocate(capacity: max(1, names.count))
         narrow = .allocate(capacity: max(1, names.count))
         for (position, name) in names.enumerated() {
             (tokens + position).initialize(to: Atomic(0))
+            (numbers + position).initialize(to: Atomic(0))
             (self.names + position).initialize(to: name)
             (narrow + position).initialize(to: Atomic(false))
         }
@@ -47,6 +52,21 @@ public struct ManagedSlots: @unchecked Sendable {
             return nil
         }
         return keep(SlotToken(shape: shape, index: slot, offset: shape.slots[slot].offset), position)
+    }
+
+    /// Where a number was last found that the model stores as one of another type.
+    func number(_ position: Int) -> SlotToken { SlotToken(rawValue: numbers[position].load(ordering: .relaxed)) }
+
+    /// Looks up an attribute of numbers, or of dates for seconds; nil if the type is no number, or the attribute not.
+    func resolveNumber<Value: AttributeValue>(
+        _ position: Int, _ shape: EntityShape, as type: Value.Type
+    ) -> SlotToken? {
+        guard case .slot(let slot)? = shape.property(names[position]) else { return nil }
+        let kind = shape.slots[slot].kind
+        guard kind == .date ? type == Double.self : kind.isNumber && Value._ofInteger(0) != nil else { return nil }
+        let token = SlotToken(shape: shape, index: slot, offset: shape.slots[slot].offset)
+        numbers[position].store(token.rawValue, ordering: .relaxed)
+        return token
     }
 
     /// A to-one relationship whose objects are of a class.

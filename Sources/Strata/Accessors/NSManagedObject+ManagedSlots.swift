@@ -37,13 +37,24 @@ extension NSManagedObject {
     /// The first access with a shape, and every one to a value that has to be converted.
     @usableFromInline @inline(never)
     final func readSlowly<Value: AttributeValue>(_ slots: ManagedSlots, _ position: Int) -> Value? {
+        let number = slots.number(position)
+        if number.shapeID == shapeID { return convertedNumber(number) }
         if let token = slots.resolve(position, shape, as: Value.self) { return _value(token) }
+        if let token = slots.resolveNumber(position, shape, as: Value.self) { return convertedNumber(token) }
         return convertedValue(slots.name(position))
     }
 
     @usableFromInline @inline(never)
     final func setSlowly<Value: AttributeValue>(_ value: Value?, _ slots: ManagedSlots, _ position: Int) {
+        let number = slots.number(position)
+        if number.shapeID == shapeID {
+            if let value, setNumber(value, number) { return }
+            return setConverted(value, slots.name(position))
+        }
         if let token = slots.resolve(position, shape, as: Value.self) { return _setValue(value, token) }
+        if let token = slots.resolveNumber(position, shape, as: Value.self), let value, setNumber(value, token) {
+            return
+        }
         setConverted(value, slots.name(position))
     }
 }

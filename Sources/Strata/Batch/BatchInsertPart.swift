@@ -6,8 +6,8 @@ import StrataLog
 final class BatchInsertPart {
     private enum Fate {
         case insert
-        /// The object that has the values already takes those given.
-        case update(ObjectRef)
+        /// The object that has values already which must be unique takes those given.
+        case update(ObjectRef, UniqueValues?)
         /// It went into another object, or was given up.
         case dropped
     }
@@ -57,8 +57,8 @@ final class BatchInsertPart {
     func commit() throws -> [ObjectRef] {
         var rounds = 0
         while true {
+            let transaction = session.makeTransaction()
             do {
-                let transaction = session.makeTransaction()
                 try write(to: transaction, handle.log.snapshot)
                 try session.commit(transaction)
                 break
@@ -70,13 +70,15 @@ final class BatchInsertPart {
                 }
                 // The next round finds which object is gone, or the rows as they are now.
                 if error.uniqueConflicts.isEmpty { continue }
-                guard !isLast, resolve(error.uniqueConflicts) else { throw session.constraintError(error) }
+                guard !isLast, resolve(error.uniqueConflicts, of: transaction) else {
+                    throw session.constraintError(error)
+                }
             }
         }
         return entries.compactMap { entry in
             switch entry.fate {
             case .insert: entry.ref
-            case .update(let holder): holder
+            case .update(let holder, _): holder
             case .dropped: nil
             }
         }
@@ -88,12 +90,15 @@ final class BatchInsertPart {
         let writer = transaction.writer(for: handle.map.numbers[shape.index])
         var references = BatchReferences(handle, transaction, snapshot)
         for index in entries.indices {
-            if case .update(let holder) = entries[index].fate {
-                if let row = try snapshot.row(holder), let target = handle.map.shape(row.block.entity) {
+            if case .update(let holder, let values) = entries[index].fate {
+                let isInTheWay =
+                    try values.map { try snapshot.has($0, holder) } ?? true
+
+                if isInTheWay, let row = try snapshot.row(holder), let target = handle.map.shape(row.block.entity) {
                     try update(row, target, entries[index].given, transaction, &references)
                     continue
                 }
-                // Somebody has deleted it since.
+                // Somebody has deleted it since, or has given it other values.
                 updates[holder.key] = nil
                 entries[index].fate = .insert
             }
@@ -138,7 +143,7 @@ final class BatchInsertPart {
     // MARK: Conflicts
 
     /// Returns whether the transaction can be tried again.
-    private func resolve(_ conflicts: [UniqueConflict]) -> Bool {
+    private func resolve(_ conflicts: [UniqueConflict], of transaction: WriteTransaction) -> Bool {
         guard policy != .errorMergePolicyType else { return false }
         var inserts: [UInt64: Int] = [:]
         for (index, entry) in entries.enumerated() {
@@ -161,7 +166,7 @@ final class BatchInsertPart {
                 entries[other].given = Self.merged(entries[other].given, entries[index].given)
                 entries[index].fate = .dropped
             } else {
-                entries[index].fate = .update(conflict.holder)
+                entries[index].fate = .update(conflict.holder, transaction.values(of: conflict))
                 updates[conflict.holder.key] = index
             }
         }

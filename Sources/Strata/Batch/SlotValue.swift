@@ -110,12 +110,13 @@ enum SlotValue {
         guard let id = value as? NSManagedObjectID ?? (value as? NSManagedObject)?.objectID else {
             throw BatchSession.error("\(shape.name).\(info.name) takes an object or its ID, not a \(type(of: value)).")
         }
-        guard id.identity === handle.identity, id.shape.isKind(of: relationship.destination) else {
+        let ref = id.identity === handle.identity ? handle.named(id.ref, in: handle.log.snapshot) : .null
+        guard let target = handle.map.shape(ref.entity), target.isKind(of: relationship.destination) else {
             throw BatchSession.error(
                 "\(shape.name).\(info.name) takes saved objects of \(relationship.destination.name) of the same store, "
                     + "not one of \(id.shape.name) or of another store.")
         }
-        return id.ref
+        return ref
     }
 
     /// Bytes that the value takes, roughly.

@@ -58,6 +58,7 @@ extension NSManagedObjectContext {
             guard try realizeIfThere(object), !object.flags.contains(.gone) else { throw Self.missing(objectID) }
             return object
         }
+        if let other = store?.withBorrowed({ named(objectID, $0) }) { return try findExistingObject(with: other) }
         if let link { return try existingObjectFromParent(objectID, link) }
         guard let store else {
             if let path = objectID.identity.flatMap({ coordinator?.removedPath($0) }) {
@@ -74,6 +75,14 @@ extension NSManagedObjectContext {
         let object = object(with: objectID)
         guard try realizeIfThere(object) else { throw Self.missing(objectID) }
         return object
+    }
+
+    /// The ID with the entity of the object's row, if that is another one than the ID has.
+    private func named(_ objectID: NSManagedObjectID, _ handle: StoreHandle) -> NSManagedObjectID? {
+        guard let snapshot = snapshot(of: handle) else { return nil }
+        let ref = handle.named(objectID.ref, in: snapshot)
+        guard ref != objectID.ref, let shape = handle.map.shape(ref.entity) else { return nil }
+        return NSManagedObjectID(ref: ref, identity: handle.identity, shape: shape)
     }
 
     /// - Throws: an error when the store that the context sees has no such row, or it cannot be looked up.

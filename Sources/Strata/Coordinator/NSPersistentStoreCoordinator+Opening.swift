@@ -163,11 +163,10 @@ extension NSPersistentStoreCoordinator {
         let handle = try link.makeHandle(shapes, store, StoreIdentity.named(uuid))
         try checkIsOnly(handle)
         let hashes = try StoredModel(bytes: handle.log.schema.model).versionHashes
-        store.setSystemMetadata([
-            NSStoreTypeKey: name, NSStoreUUIDKey: uuid, NSStoreModelVersionHashesKey: hashes,
-            NSPersistentStoreModelVersionChecksumKey: ModelTables.checksum(of: hashes),
-            NSStoreModelVersionIdentifiersKey: managedObjectModel.versionIdentifiers.map { "\($0.base)" }.sorted(),
-        ])
+        var metadata = StoreMetadata.ofModel(
+            hashes: hashes, identifiers: managedObjectModel.versionIdentifiers.map { "\($0.base)" }.sorted())
+        (metadata[NSStoreTypeKey], metadata[NSStoreUUIDKey]) = (name, uuid)
+        store.setSystemMetadata(metadata)
         store.forgetMetadataChange()
         store.attach(handle, type: name, to: self)
         recordCustomStore()

@@ -352,19 +352,31 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// The ID that a URI names; nil when no store of the coordinator has that UUID or the URI is not an object's.
     ///
-    /// The object need not exist.
+    /// The object need not exist. If it does, the ID has its entity, whichever entity of the hierarchy the URI names.
     open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
-        guard url.scheme == "x-coredata", let host = url.host(percentEncoded: false), !host.isEmpty else { return nil }
-        let parts = url.path(percentEncoded: true).split(separator: "/").map { $0.removingPercentEncoding ?? "" }
-        guard parts.count == 2, parts[1].hasPrefix("p"), let shape = shapes.byName[parts[0]] else { return nil }
+        guard url.scheme == "x-coredata", let host = url.host(percentEncoded: true) else { return nil }
+        return managedObjectID(ofURIParts: [host[...]] + url.path(percentEncoded: true).split(separator: "/"))
+    }
+
+    /// As ``managedObjectID(forURIRepresentation:)``, without the cost of a URL.
+    ///
+    /// - Parameter parts: the store's UUID, the entity's name and the key behind a "p", all percent-encoded.
+    package final func managedObjectID(ofURIParts parts: [Substring]) -> NSManagedObjectID? {
+        let parts = parts.map { part in
+            part.utf8.contains(UInt8(ascii: "%")) ? part.removingPercentEncoding ?? "" : String(part)
+        }
+        guard parts.count == 3, !parts[0].isEmpty, parts[2].hasPrefix("p"), let shape = shapes.byName[parts[1]] else {
+            return nil
+        }
+        let host = parts[0]
         let handles = persistentStores.compactMap(\.handle)
-        func isHost(_ uuid: String) -> Bool { uuid.caseInsensitiveCompare(host) == .orderedSame }
+        func isHost(_ uuid: String) -> Bool { uuid == host || uuid.caseInsensitiveCompare(host) == .orderedSame }
         // Of a store that was copied here also the IDs that it had before, unless the original is here, too.
         let handle =
             handles.first { isHost($0.identity.uuidString) }
             ?? handles.first { $0.ancestors.contains { isHost($0.uuid) } }
         guard let handle, handle.map.holds(shape) else { return nil }
-        let text = String(parts[1].dropFirst())
+        let text = String(parts[2].dropFirst())
         let key: UInt64
         if handle.custom != nil {
             guard !text.isEmpty else { return nil }
@@ -373,8 +385,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
             guard let number = UInt64(text), number > 0, number <= ObjectRef.maximumKey else { return nil }
             key = number
         }
-        let ref = ObjectRef(entity: handle.map.numbers[shape.index], key: key)
-        return NSManagedObjectID(ref: ref, identity: handle.identity, shape: shape)
+        let ref = handle.named(ObjectRef(entity: handle.map.numbers[shape.index], key: key), in: handle.log.snapshot)
+        return NSManagedObjectID(ref: ref, identity: handle.identity, shape: handle.map.shape(ref.entity) ?? shape)
     }
 
     /// The ID that an object URI's text names; nil as for ``managedObjectID(forURIRepresentation:)``.

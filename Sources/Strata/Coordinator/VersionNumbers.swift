@@ -1,7 +1,7 @@
 // Versions of Apple's framework, for code that compares with them.
 
 /// The version that this library stands for: newer than all that have names.
-public let NSCoreDataVersionNumber: Double = 1_000
+public let NSCoreDataVersionNumber = Double(StoreMetadata.frameworkVersion)
 
 /// The version in macOS 10.4.
 public let NSCoreDataVersionNumber10_4: Double = 46.0

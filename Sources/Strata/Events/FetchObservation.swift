@@ -101,8 +101,8 @@ struct FetchOutcome {
     /// An object is named by its ID: its values are not read for this.
     private static func line(_ result: Any) -> String {
         switch result {
-        case let object as NSManagedObject: object.objectID.uriRepresentation().absoluteString
-        case let id as NSManagedObjectID: id.uriRepresentation().absoluteString
+        case let object as NSManagedObject: object.objectID.uriText
+        case let id as NSManagedObjectID: id.uriText
         default: "\(result)"
         }
     }

@@ -13,8 +13,9 @@ extension NSManagedObject {
         guard !isUnread, !flags.contains(.unreadable) else { return giveUpChanges() }
         if !flags.contains(.unobserved) { observedEverythingWillChange() }
         defer { if !flags.contains(.unobserved) { observedEverythingDidChange() } }
-        if let overlay, !isRowCommitted || overlay.isAnyDirty(summary) {
-            guard restoreSlots(overlay) else { return turnIntoFault(keepingChanges: false) }
+        let isStale = !isRowCommitted && (overlay != nil || blockReference != nil)
+        if isStale || overlay?.isAnyDirty(summary) == true {
+            guard restoreSlots() else { return turnIntoFault(keepingChanges: false) }
         }
         restoreMembers()
         flags.subtract([.dirtySlots, .dirtyToMany])
@@ -39,18 +40,18 @@ extension NSManagedObject {
     }
 
     /// Makes the changed slots read from the committed row. False if that cannot be had.
-    private func restoreSlots(_ overlay: Overlay) -> Bool {
+    private func restoreSlots() -> Bool {
         if isRowCommitted {
-            overlay.clearValues(summary) { present, dirty in present & dirty }
+            overlay?.clearValues(summary) { present, dirty in present & dirty }
             return true
         }
         // What a child's object was read as is not in the log.
         guard registry?.context?.link == nil, registry?.handle(storeIndex)?.isDetached == false,
             let row = committedRow()
         else { return false }
-        keepTransientDefaults(overlay)
+        if let overlay { keepTransientDefaults(overlay) }
         let version = version
-        overlay.clearValues(summary) { present, dirty in present & dirty }
+        overlay?.clearValues(summary) { present, dirty in present & dirty }
         attach(row.block, row: row.row, location: version.location)
         self.version = version
         flags.remove(.defaultsBelow)
@@ -71,7 +72,7 @@ extension NSManagedObject {
     }
 
     /// No row has the defaults of transient attributes that an object was inserted with.
-    private func keepTransientDefaults(_ overlay: Overlay) {
+    final func keepTransientDefaults(_ overlay: Overlay) {
         guard flags.contains(.defaultsBelow) else { return }
         for slot in shape.persistentSlotCount..<shape.slots.count {
             guard !overlay.isPresent(slot) || overlay.isDirty(slot) else { continue }

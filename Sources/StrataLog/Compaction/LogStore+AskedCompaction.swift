@@ -15,7 +15,7 @@ package struct CompactionRequest: Sendable {
 
 extension LogStore {
     /// Asks the process that has the store open for writing, which this one has not, to compact it. It notices with its
-    /// next commit.
+    /// next commit, or without one within two of ``MemoryBudget``'s intervals.
     ///
     /// A request that was made before counts no more. One that is not withdrawn is done once, also when nobody waits.
     ///
@@ -32,7 +32,8 @@ extension LogStore {
     /// - Throws: `.io` when the lock cannot be looked at.
     package func hasWriter() throws(StoreError) -> Bool { try tail?.isLocked() ?? true }
 
-    /// Called after each commit, and when little happens: compacts in the background if another process has asked.
+    /// Called after each commit, and at intervals while little happens: compacts in the background if another process
+    /// has asked.
     func compactIfAsked() {
         guard let announcer, let token = announcer.unansweredCompaction else { return }
         let begins = state.withLock { state in

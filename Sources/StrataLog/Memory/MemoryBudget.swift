@@ -10,8 +10,8 @@ internal import Synchronization
 /// that have more give way soon after.
 ///
 /// While something is held or used, the budget looks after its holders at intervals: what was not used for one goes.
-/// When little happens any more, ``QuietListener``s are told, and the heap gives freed memory back to the system. In a
-/// process that does nothing, nothing is looked after.
+/// When little happens any more, the heap gives freed memory back to the system, once, and ``QuietListener``s are told,
+/// at each interval. In a process that does nothing and has no store open for writing, nothing is looked after.
 package final class MemoryBudget: Sendable {
     /// That of the process.
     package static let shared = MemoryBudget(limitBytes: defaultLimitBytes)
@@ -47,6 +47,8 @@ package final class MemoryBudget: Sendable {
         var generation = 0
         /// The most uses in an interval since the heap was last trimmed.
         var mostUses = 0
+        /// Whether nothing has been used since the heap was last trimmed.
+        var isTrimmed = false
     }
 
     private let limit: Atomic<Int>
@@ -113,10 +115,11 @@ package final class MemoryBudget: Sendable {
         held.subtract(heldBytes, ordering: .relaxed)
     }
 
-    /// Tells a listener when little happens any more, until ``ignore(_:)`` or its end.
+    /// Tells a listener at each interval in which little happens, until ``ignore(_:)`` or its end.
     package func listen(_ listener: some QuietListener) {
         let reference = WeakListener(id: ObjectIdentifier(listener), listener: listener)
         listeners.withLock { $0.append(reference) }
+        recordUse()
     }
 
     /// The end of ``listen(_:)``.
@@ -194,19 +197,22 @@ package final class MemoryBudget: Sendable {
         guard rounds.withLock({ $0.generation == generation }) else { return }
         var used = uses.exchange(0, ordering: .relaxed)
         for holder in all { used += holder.giveBackUnused() }
-        let isQuiet = rounds.withLock { rounds in
+        let (isQuiet, trims) = rounds.withLock { rounds in
             rounds.mostUses = max(rounds.mostUses, used)
             let few = max(1, Self.fewUsesPerSecond * rounds.intervalMilliseconds / 1_000)
             let isQuiet = used <= few || used * Self.fallOfUses <= rounds.mostUses
             if isQuiet { rounds.mostUses = used }
-            return isQuiet
+            let trims = isQuiet && !(rounds.isTrimmed && used == 0)
+            rounds.isTrimmed = isQuiet && used == 0
+            return (isQuiet, trims)
         }
+        let listening = listeners.withLock { $0.compactMap(\.listener) }
         if isQuiet {
             // Before the heap is trimmed: what they let go goes along.
-            for listener in listeners.withLock({ $0.compactMap(\.listener) }) { listener.quietBegan() }
-            trim()
+            for listener in listening { listener.quietPassed() }
+            if trims { trim() }
         }
-        if used == 0, heldBytes <= 0 {
+        if used == 0, heldBytes <= 0, listening.isEmpty {
             isScheduled.store(false, ordering: .sequentiallyConsistent)
             // Somebody may have seen the flag just before.
             guard uses.load(ordering: .sequentiallyConsistent) != 0,

@@ -183,6 +183,15 @@ public final class Snapshot: Sendable {
         return try list.referrers(of: target)
     }
 
+    /// Calls the body with the objects that ``referrers(postings:to:)`` would return, ascending; false stops.
+    ///
+    /// - Complexity: O(log n + result); reads no rows.
+    package func forEachReferrer(
+        postings id: UInt16, to target: ObjectRef, _ body: (ObjectRef) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        try postings[id]?.forEachReferrer(of: target, body)
+    }
+
     /// How many objects ``referrers(postings:to:)`` would return.
     ///
     /// - Complexity: O(log n); reads no rows.

@@ -6,7 +6,7 @@ internal import StrataSupport
 final class StoreRest: QuietListener {
     let store = BackReference<LogStore>()
 
-    func quietBegan() { store.target?.rest() }
+    func quietPassed() { store.target?.rest() }
 }
 
 extension LogStore {

@@ -30,6 +30,7 @@ public final class LogStore: Sendable {
     let published: AdaptiveMutex<Snapshot>
     let state: AdaptiveMutex<SharedState>
     private let queue: CommitQueue
+    let gate = CommitGate()
     /// The store itself, as events name it.
     let eventStores: [EventStore]
     let lock: (any File)?
@@ -351,7 +352,8 @@ public final class LogStore: Sendable {
         let began = ContinuousClock.now
         try transaction.checkReferrers()
         let prepared = try PreparedTransaction(transaction)
-        // To encode it has taken a while.
+        try gate.pass(transaction.hold, ticket)
+        // It has taken a while.
         try transaction.checkReferrers()
         let request = CommitRequest(prepared)
         queue.submit(request, ticket: ticket) { process($0) }

@@ -104,11 +104,15 @@ final class CommitQueue: Sendable {
                 return false
             }
             state.waiting.remove(at: index)
-            request.result = .failure(
-                StoreError(.cancelled, "the commit was taken back while it waited for others; nothing was written"))
+            request.result = .failure(Self.withdrawn)
             return true
         }
         if isTaken { request.semaphore?.signal() }
+    }
+
+    /// Why a commit was not made that was taken back.
+    static var withdrawn: StoreError {
+        StoreError(.cancelled, "the commit was taken back while it waited for others; nothing was written")
     }
 
     /// How many commits wait for their turn.

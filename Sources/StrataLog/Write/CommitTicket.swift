@@ -30,6 +30,13 @@ public final class CommitTicket: Sendable {
         if let (request, queue) = waiting { queue.withdraw(request) }
     }
 
+    /// Whether the commit has been taken back.
+    var isWithdrawn: Bool {
+        state.withLock { state in
+            if case .withdrawn = state { true } else { false }
+        }
+    }
+
     /// False when the commit has been taken back already.
     func wait(as request: CommitRequest, in queue: CommitQueue) -> Bool {
         state.withLock { state in

@@ -18,6 +18,9 @@ public final class WriteTransaction {
     /// commit waits for anything.
     @exclusivity(unchecked) public var whenEncoded: (() -> Void)?
 
+    /// What keeps others' commits waiting for this one.
+    @exclusivity(unchecked) public var hold: CommitHold?
+
     // It belongs to one thread, and no access to its state calls out: the run-time checks for overlapping accesses are
     // turned off.
     let source: BlockSource

@@ -49,14 +49,14 @@ public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
     /// A URI that names the object: `x-coredata://STORE-UUID/Entity/p123`, for a temporary ID
     /// `x-coredata:///Entity/tUUID`, which means nothing outside this process.
     public func uriRepresentation() -> URL {
-        let text: String
-        if let identity {
-            text = "x-coredata://\(identity.escapedUUID)/\(shape.escapedName)/p\(escapedKey(identity))"
-        } else {
-            text = "x-coredata:///\(shape.escapedName)/t\(TemporaryRefs.uuidString(ref))"
-        }
-        guard let url = URL(string: text) else { preconditionFailure("an object URI is not a URL: \(text)") }
+        guard let url = URL(string: uriText) else { preconditionFailure("an object URI is not a URL: \(uriText)") }
         return url
+    }
+
+    /// As ``uriRepresentation()``, without the cost of a URL.
+    package var uriText: String {
+        guard let identity else { return "x-coredata:///\(shape.escapedName)/t\(TemporaryRefs.uuidString(ref))" }
+        return "x-coredata://\(identity.escapedUUID)/\(shape.escapedName)/p\(escapedKey(identity))"
     }
 
     /// The key; in a custom store, what its reference object prints as.
@@ -94,7 +94,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
     /// A text for logs and for debugging; not to be parsed.
     override public var description: String {
         // Equal IDs print alike, so the hash stands where Core Data has an address.
-        "0x\(String(UInt(bitPattern: hash), radix: 16)) <\(uriRepresentation().absoluteString)>"
+        "0x\(String(UInt(bitPattern: hash), radix: 16)) <\(uriText)>"
     }
 }
 

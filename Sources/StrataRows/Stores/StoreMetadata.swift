@@ -8,8 +8,26 @@ import Synchronization
 package enum StoreMetadata {
     package static let systemKeys = [
         NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey,
-        NSPersistentStoreModelVersionChecksumKey,
+        NSPersistentStoreModelVersionChecksumKey, hashesVersionKey, frameworkVersionKey,
     ]
+
+    /// Which kind of hashes those of the model are. Core Data has no constant for it.
+    private static let hashesVersionKey = "NSStoreModelVersionHashesVersion"
+    private static let hashesVersion = 3
+    package static let frameworkVersionKey = "NSPersistenceFrameworkVersion"
+    /// The version of Core Data that this library stands for: newer than all that have names.
+    static let frameworkVersion = 1_000
+
+    /// What the metadata of each kind of store tells of the model, and of who has opened it.
+    static func ofModel(hashes: [String: Data], identifiers: [String]) -> [String: Any] {
+        [
+            NSStoreModelVersionHashesKey: hashes,
+            NSStoreModelVersionIdentifiersKey: identifiers,
+            NSPersistentStoreModelVersionChecksumKey: ModelTables.checksum(of: hashes),
+            hashesVersionKey: hashesVersion,
+            frameworkVersionKey: frameworkVersion,
+        ]
+    }
 
     /// Entries whose keys begin so are Strata's own and not shown.
     package static let privatePrefix = "_Strata"
@@ -63,9 +81,7 @@ package enum StoreMetadata {
         metadata[NSStoreTypeKey] = type
         metadata[NSStoreUUIDKey] = StoreLineage(log).uuid
         if let model = try? StoredModel(bytes: log.schema.model) {
-            metadata[NSStoreModelVersionHashesKey] = model.versionHashes
-            metadata[NSStoreModelVersionIdentifiersKey] = model.versionIdentifiers
-            metadata[NSPersistentStoreModelVersionChecksumKey] = ModelTables.checksum(of: model.versionHashes)
+            metadata.merge(ofModel(hashes: model.versionHashes, identifiers: model.versionIdentifiers)) { $1 }
         }
         return metadata
     }

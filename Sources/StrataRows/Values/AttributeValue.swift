@@ -16,17 +16,46 @@ public protocol AttributeValue {
     static var _mayBeExternal: Bool { get }
     /// Not API. A value from bytes that lay out of line.
     static func _decode(_ bytes: UnsafeRawBufferPointer) -> Self
+    /// Not API. A whole number of an attribute of another type, cut to this one's width; nil if this is no number.
+    static func _ofInteger(_ number: Int64) -> Self?
+    /// Not API. As `_ofInteger`, of an attribute of floating-point numbers.
+    static func _ofDouble(_ number: Double) -> Self?
+    /// Not API. The value if it is a whole number.
+    var _integer: Int64? { get }
+    /// Not API. The value if it is a floating-point number.
+    var _double: Double? { get }
 }
 
 extension AttributeValue {
     @inlinable public static var _mayBeExternal: Bool { false }
     public static func _decode(_ bytes: UnsafeRawBufferPointer) -> Self { _whenNull }
+    public static func _ofInteger(_ number: Int64) -> Self? { nil }
+    public static func _ofDouble(_ number: Double) -> Self? { nil }
+    public var _integer: Int64? { nil }
+    public var _double: Double? { nil }
+}
+
+extension AttributeValue where Self: FixedWidthInteger {
+    public static func _ofInteger(_ number: Int64) -> Self? { Self(truncatingIfNeeded: number) }
+    public static func _ofDouble(_ number: Double) -> Self? {
+        Self(truncatingIfNeeded: NSNumber(value: number).int64Value)
+    }
+    public var _integer: Int64? { Int64(truncatingIfNeeded: self) }
+}
+
+extension AttributeValue where Self: BinaryFloatingPoint {
+    public static func _ofInteger(_ number: Int64) -> Self? { Self(number) }
+    public static func _ofDouble(_ number: Double) -> Self? { Self(number) }
+    public var _double: Double? { Double(self) }
 }
 
 extension Bool: AttributeValue {
     public static func _fits(_ kind: UInt8) -> Bool { kind == SlotKind.bool.rawValue }
     @inlinable public static var _whenNull: Bool { false }
     @inlinable public static func _read(_ column: ColumnView, _ row: Int) -> Bool { column.bool(row) }
+    public static func _ofInteger(_ number: Int64) -> Bool? { number != 0 }
+    public static func _ofDouble(_ number: Double) -> Bool? { NSNumber(value: number).boolValue }
+    public var _integer: Int64? { self ? 1 : 0 }
 }
 
 extension Int16: AttributeValue {

@@ -65,15 +65,19 @@ package enum StringMatching {
     /// Whether `text` starts with `part`; nothing starts with an empty part.
     @inlinable
     package static func begins(_ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer) -> Bool {
-        !part.isEmpty && part.count <= text.count
-            && order(UnsafeRawBufferPointer(rebasing: text.prefix(part.count)), part) == 0
+        guard part.count <= text.count, let start = text.baseAddress, let wanted = part.baseAddress else {
+            return false
+        }
+        return !part.isEmpty && memcmp(start, wanted, part.count) == 0
     }
 
     /// Whether `text` ends with `part`; nothing ends with an empty part.
     @inlinable
     package static func ends(_ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer) -> Bool {
-        !part.isEmpty && part.count <= text.count
-            && order(UnsafeRawBufferPointer(rebasing: text.suffix(part.count)), part) == 0
+        guard part.count <= text.count, let start = text.baseAddress, let wanted = part.baseAddress else {
+            return false
+        }
+        return !part.isEmpty && memcmp(start + (text.count - part.count), wanted, part.count) == 0
     }
 
     /// -1, 0 or 1 byte by byte.

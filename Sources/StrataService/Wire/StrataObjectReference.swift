@@ -25,7 +25,7 @@ public struct StrataObjectReference: Sendable, Hashable, Codable, LosslessString
     /// - Returns: nil for a temporary ID: another program could not find the object by it.
     public init?(_ id: NSManagedObjectID) {
         if id.isTemporaryID { return nil }
-        let uri = id.uriRepresentation().absoluteString
+        let uri = id.uriText
         guard uri.hasPrefix(Self.scheme) else { return nil }
         description = URLSafeText.encoded(Data(uri.dropFirst(Self.scheme.count).utf8))
     }
@@ -57,9 +57,10 @@ public struct StrataObjectReference: Sendable, Hashable, Codable, LosslessString
     /// The ID that it stands for; nil if no store of the coordinator has such an entity, or it is of another store. The
     /// object need not exist: `existingObject(with:)` of a context says so.
     public func objectID(in coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectID? {
-        guard let data = URLSafeText.decoded(description), let text = String(data: data, encoding: .utf8),
-            let uri = URL(string: Self.scheme + text)
-        else { return nil }
-        return coordinator.managedObjectID(forURIRepresentation: uri)
+        guard let data = URLSafeText.decoded(description), let text = String(data: data, encoding: .utf8) else {
+            return nil
+        }
+        return coordinator.managedObjectID(
+            ofURIParts: text.split(separator: "/", omittingEmptySubsequences: false))
     }
 }

@@ -190,7 +190,8 @@ public final class CoreDataExporter {
     /// - Returns: whether the version hashes are Core Data's.
     private func writeMetadata(_ database: SQLiteFile) throws -> Bool {
         let own = reader.metadata
-        var metadata = own.filter { $0.key != NSStoreUUIDKey && $0.key != NSStoreTypeKey }
+        let strata = [NSStoreUUIDKey, NSStoreTypeKey, StoreMetadata.frameworkVersionKey]
+        var metadata = own.filter { !strata.contains($0.key) }
         metadata["NSStoreType"] = "SQLite"
         metadata["NSStoreModelVersionHashesVersion"] = 3
         metadata["_NSAutoVacuumLevel"] = "2"

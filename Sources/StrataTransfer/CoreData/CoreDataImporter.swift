@@ -163,7 +163,7 @@ public final class CoreDataImporter {
         var settings = StoreBuilder.Settings()
         settings.uuid = file.uuid
         settings.metadata = file.metadata.filter { !$0.key.hasPrefix("NSStore") && !$0.key.hasPrefix("_NS") }
-        settings.metadata["NSPersistenceFrameworkVersion"] = nil
+        settings.metadata[StoreMetadata.frameworkVersionKey] = nil
         var origin: [String: Any] = [:]
         for key in CoreDataOrigin.keptKeys { origin[key] = file.metadata[key] }
         origin[CoreDataOrigin.ownHashesKey] = model.entityVersionHashesByName

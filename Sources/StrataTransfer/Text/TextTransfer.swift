@@ -137,7 +137,9 @@ public struct TextTransfer: Sendable {
     }
 
     private func header(_ reader: StoreReader) throws -> JSONLines.Header {
-        let own = reader.metadata.filter { !$0.key.hasPrefix("NSStore") }
+        let own = reader.metadata.filter {
+            !$0.key.hasPrefix("NSStore") && $0.key != StoreMetadata.frameworkVersionKey
+        }
         return JSONLines.Header(
             uuid: reader.uuid, model: try CompiledModel.data(of: try reader.model.document()),
             metadata: try PropertyListSerialization.data(fromPropertyList: own, format: .binary, options: 0),

@@ -98,7 +98,7 @@ import Testing
             let budget: MemoryBudget
             let trims = Mutex<Int?>(nil)
             init(_ budget: MemoryBudget) { self.budget = budget }
-            func quietBegan() {
+            func quietPassed() {
                 let count = budget.trims
                 trims.withLock { $0 = $0 ?? count }
             }
@@ -110,5 +110,30 @@ import Testing
         for _ in 0..<2_000 where budget.trims == 0 { try await Task.sleep(for: .milliseconds(5)) }
         #expect(listener.trims.withLock { $0 } == 0 && budget.trims > 0)
         budget.ignore(ObjectIdentifier(listener))
+    }
+
+    @Test func aBudgetTellsItsListenersAgainWhileNothingHappensAndTrimsTheHeapOnce() async throws {
+        final class Listener: QuietListener {
+            let count = Mutex(0)
+            func quietPassed() { count.withLock { $0 += 1 } }
+        }
+        let budget = MemoryBudget(limitBytes: 1_000, intervalMilliseconds: 10)
+        let listener = Listener()
+        budget.listen(listener)
+        func wait(for condition: () -> Bool) async throws {
+            for _ in 0..<2_000 where !condition() { try await Task.sleep(for: .milliseconds(5)) }
+            try #require(condition())
+        }
+        // The first interval has the use that is the beginning of listening; what follows has none.
+        try await wait { listener.count.withLock { $0 } >= 2 }
+        let trims = budget.trims
+        try await wait { listener.count.withLock { $0 } >= 8 }
+        #expect(budget.trims <= trims + 1 && budget.isLookingAfter)
+        budget.ignore(ObjectIdentifier(listener))
+        try await wait { !budget.isLookingAfter }
+        let count = listener.count.withLock { $0 }
+        budget.recordUse()
+        try await wait { !budget.isLookingAfter }
+        #expect(listener.count.withLock { $0 } == count)
     }
 }

@@ -125,6 +125,18 @@ import Testing
         }
     }
 
+    /// The plan that was made while there was no value was used again: each object was compared with its own.
+    @Test(arguments: StoreKind.allCases) func aValueThatWasNullIsThatOfEachFetch(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, Self.model())
+        let context = store.context()
+        try context.performAndWait {
+            #expect(try Self.found("date == date.@max", context) == "")
+            Self.fill(context)
+            try context.save()
+            #expect(try Self.found("date == date.@max", context) == "c")
+        }
+    }
+
     /// A plan that is used again finds the value anew.
     @Test(arguments: StoreKind.allCases) func theValueIsThatOfEachFetch(_ kind: StoreKind) throws {
         try Self.with(kind, .saved) { context throws in

@@ -2,9 +2,10 @@ import Foundation
 
 // Times generated requests beside SQLite and prints those in which Strata is slower, and the slowest of the others.
 //
-//   strata-shapes [ROWS] [REQUESTS] [SEED] [TEXT]
+//   strata-shapes [ROWS] [REQUESTS] [SEED] [TEXT] [TIMES]
 //
-// With TEXT only the requests whose description has it, of all of the seed's; each three hundred times, for a profile.
+// With TEXT only the requests whose description has it, of all of the seed's; each three hundred times, or TIMES, for a
+// profile.
 
 func milliseconds(_ body: () throws -> Int) rethrows -> (median: Double, result: Int) {
     var times: [Double] = []
@@ -27,6 +28,7 @@ let rowCount = arguments.first ?? 100_000
 let shapeCount = arguments.count > 1 ? arguments[1] : 300
 let seed = arguments.count > 2 ? UInt64(arguments[2]) : 1
 let wanted = CommandLine.arguments.count > 4 ? CommandLine.arguments[4] : nil
+let repetitions = wanted == nil ? 1 : arguments.count > 4 ? arguments[4] : 300
 
 let folder = FileManager.default.temporaryDirectory.appendingPathComponent("strata-shapes-\(UUID().uuidString)")
 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -51,7 +53,7 @@ for _ in 0..<shapeCount {
     if let wanted, !shape.text.contains(wanted) { continue }
     let (ours, theirs): ((median: Double, result: Int), (median: Double, result: Int))
     do {
-        for _ in 0..<(wanted == nil ? 1 : 300) { _ = try store.run(shape) }
+        for _ in 0..<repetitions { _ = try store.run(shape) }
         ours = try milliseconds { try store.run(shape) }
         _ = try peer.run(shape)
         theirs = try milliseconds { try peer.run(shape) }

@@ -66,6 +66,6 @@ enum ConflictErrors {
     }
 
     private static func name(_ object: NSManagedObject) -> String {
-        "\(object.shape.name) \(object.objectID.uriRepresentation().absoluteString)"
+        "\(object.shape.name) \(object.objectID.uriText)"
     }
 }

@@ -30,6 +30,7 @@ struct ConflictResolver {
         // The program may use the stored objects before they are merged, and after.
         if !policy.isStandard { constraints.forEach { $0.isDatabaseObjectNew = false } }
         let versions = merges.map(\.sourceObject.version)
+        let deleted = merges.map(\.sourceObject).filter(\.isMarkedDeleted)
         try policy.resolve(mergeConflicts: merges + constraints)
         if !policy.isStandard { ConstraintMerge.forward(context.pipeline.mergedAway) }
         for (conflict, version) in zip(merges, versions) where conflict.sourceObject.version == version {
@@ -38,6 +39,14 @@ struct ConflictResolver {
         try LateRelationships(context, ending, snapshot).settle(merges.map(\.sourceObject))
         return merges.map(\.sourceObject)
             + constraints.flatMap { $0.conflictingObjects + [$0.databaseObject].compactMap(\.self) }
+            + (deleted.contains { !$0.isMarkedDeleted } ? denied() : [])
+    }
+
+    /// The deleted objects whose rules may deny that, now that others are not deleted any more.
+    private func denied() -> [NSManagedObject] {
+        context.pipeline.changed.filter { object in
+            object.isMarkedDeleted && object.shape.hasDenyRules && object.flags.isDisjoint(with: [.gone, .inserted])
+        }
     }
 
     /// A policy that has resolved a conflict without `super` wants the object written as it is.
@@ -86,13 +95,13 @@ struct ConflictResolver {
         let objects = ending.objectsByRef()
         var order: [Group] = []
         var members: [Group: [NSManagedObject]] = [:]
-        var stored: Set<Group> = []
+        var stored: [Group: UniqueConflict] = [:]
         for conflict in conflicts {
             guard let object = objects[conflict.ref] else { continue }
             let group = Group(constraint: conflict.constraint, holder: conflict.holder)
             if members[group] == nil {
                 order.append(group)
-                if conflict.isHolderStored { stored.insert(group) }
+                if conflict.isHolderStored { stored[group] = conflict }
                 members[group] = conflict.isHolderStored ? [] : [objects[conflict.holder]].compactMap(\.self)
             }
             members[group]?.append(object)
@@ -100,28 +109,31 @@ struct ConflictResolver {
         return try order.compactMap { group in
             guard let objects = members[group] else { return nil }
             let names = ending.handle.constraints[group.constraint].names
-            guard stored.contains(group) else {
+            guard let first = stored[group] else {
                 return NSConstraintConflict(
                     constraint: names, database: nil, databaseSnapshot: nil, conflicting: objects,
                     conflictingSnapshots: objects.map { $0.snapshotValues() })
             }
-            return try conflict(names, with: group.holder, objects, snapshot)
+            return try conflict(names, first, objects, snapshot)
         }
     }
 
     private func conflict(
-        _ names: [String], with holder: ObjectRef, _ objects: [NSManagedObject], _ snapshot: Snapshot
+        _ names: [String], _ found: UniqueConflict, _ objects: [NSManagedObject], _ snapshot: Snapshot
     ) throws -> NSConstraintConflict? {
+        let holder = found.holder
+        // A row that has gone in the meantime, or has other values, is no hindrance any more.
+        guard let row = try snapshot.row(holder), let values = ending.values(of: found),
+            try snapshot.has(values, holder)
+        else { return nil }
         let isKnown = context.registry.object(holder, ending.storeIndex) != nil
-        // A row that has gone in the meantime is no hindrance any more.
-        guard let row = try snapshot.row(holder), let object = context.object(holder, ending.storeIndex) else {
-            return nil
-        }
+        guard let object = context.object(holder, ending.storeIndex) else { return nil }
         try row.block.verify()
         let conflict = NSConstraintConflict(
             constraint: names, database: object, databaseSnapshot: object.snapshotValues(of: (row.block, row.index)),
             conflicting: objects, conflictingSnapshots: objects.map { $0.snapshotValues() })
         conflict.isDatabaseObjectNew = !isKnown
+        conflict.values = values
         return conflict
     }
 }

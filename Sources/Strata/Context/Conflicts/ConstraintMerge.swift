@@ -22,8 +22,8 @@ struct ConstraintMerge {
             return
         }
         guard !stored.isMarkedDeleted, !stored.flags.contains(.gone) else { return }
-        // What has been deleted since the save was refused is in nobody's way.
-        if try ObjectMerge.newestRow(of: stored) == nil { return }
+        // The save is tried again, and finds who has the values then.
+        guard try conflict.isInTheWay() else { return }
         let inserted = objects.filter(\.isInserted)
         let updated = objects.filter { !$0.isInserted }
         if !updated.isEmpty {

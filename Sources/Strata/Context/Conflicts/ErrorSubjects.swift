@@ -7,7 +7,7 @@ extension NSManagedObject: ErrorSubject {
 }
 
 extension NSManagedObjectID: ErrorSubject {
-    package var errorText: String { uriRepresentation().absoluteString }
+    package var errorText: String { uriText }
 }
 
 extension NSMergeConflict: ErrorSubject {

@@ -1,4 +1,5 @@
 public import Foundation
+import StrataLog
 
 /// A conflict between objects with the same values in properties that a uniqueness constraint of their entity names.
 ///
@@ -20,6 +21,23 @@ open class NSConstraintConflict: NSObject {
 
     /// Whether the database object was made for the conflict, and nobody knows it but who knows the conflict.
     var isDatabaseObjectNew = false
+    /// The values as the store compares them; nil for a conflict that a program has made.
+    var values: UniqueValues?
+
+    /// Whether the database object's row still has the values: others may have changed or deleted it since the save was
+    /// refused.
+    ///
+    /// - Throws: the store's error when the row cannot be read.
+    func isInTheWay() throws -> Bool {
+        guard let object = databaseObject, let handle = object.registry?.handle(object.storeIndex) else { return false }
+        do {
+            let snapshot = handle.log.snapshot
+            guard let values else { return try snapshot.row(object.ref) != nil }
+            return try snapshot.has(values, object.ref)
+        } catch {
+            throw StoreFailure.cocoaError(error, reading: handle)
+        }
+    }
 
     /// A conflict over a constraint.
     ///

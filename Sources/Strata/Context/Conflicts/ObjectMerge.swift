@@ -56,21 +56,37 @@ struct ObjectMerge {
     /// The object stays deleted, although others have changed its row.
     private func accept(_ row: Row) {
         let references = ReferenceRebase(object)
-        object.version = row.version
-        object.flags.remove(.rowIsCommitted)
+        goBy(row)
         references?.apply()
+    }
+
+    /// Puts a row beneath the object's changes. A version without its row would have what is changed next written over
+    /// values that nobody has seen here: the deletion may be taken back after all.
+    private func goBy(_ row: Row) {
+        if !object.flags.contains(.unobserved) { object.observedEverythingWillChange() }
+        defer { if !object.flags.contains(.unobserved) { object.observedEverythingDidChange() } }
+        if let overlay = object.overlay {
+            object.keepTransientDefaults(overlay)
+            overlay.clearUnchanged(object.summary, persistentSlots: shape.persistentSlotCount)
+        }
+        object.flags.remove(.defaultsBelow)
+        object.attach(row.block, row: row.index, location: row.location)
     }
 
     /// The object keeps all its values, changed or not, and replaces the row.
     func overwrite(_ row: Row) {
         let references = ReferenceRebase(object)
         defer { references?.apply() }
-        object.version = row.version
-        object.flags.remove(.rowIsCommitted)
         // What is derived from members must not be derived from those that are known here.
         for state in object.toMany { state?.unload() }
+        // No row is written for it.
+        guard let overlay = object.overlay, object.flags.contains(.dirtySlots), !object.isMarkedDeleted else {
+            goBy(row)
+            return
+        }
+        object.version = row.version
+        object.flags.remove(.rowIsCommitted)
         // All values that the store has now differ, perhaps, so all are changes for the history and for relationships.
-        guard let overlay = object.overlay, object.flags.contains(.dirtySlots) else { return }
         for (slot, info) in shape.slots.prefix(shape.persistentSlotCount).enumerated()
         where !info.isHidden && !overlay.isDirty(slot) {
             if info.relationshipIndex >= 0 {

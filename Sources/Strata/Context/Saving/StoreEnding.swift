@@ -31,6 +31,8 @@ class StoreEnding: SaveEnding {
     /// One for each of the written objects: the inserted ones, then the updated ones.
     private final var tickets: ContiguousArray<EntityWriter.RowTicket> = []
     private final var transaction: WriteTransaction?
+    /// Nil as long as no commit was refused.
+    private final var overtaken: OvertakenSave?
     /// What was found when the transaction could not be built, until it is mended.
     private final var misaligned: PartnerCheck?
     /// The state of the store with which objects were aligned last. What is found once more in the same state is left
@@ -58,9 +60,11 @@ class StoreEnding: SaveEnding {
         let pipeline = context.pipeline
         var rounds = 0
         var lastConflictAt: UInt64?
+        defer { overtaken?.end() }
         while true {
             do {
                 let transaction = try build()
+                if let overtaken { transaction.hold = overtaken.hold }
                 // What other stores have got already would be saved half.
                 receipt = try commit(transaction, pipeline.isBegun ? nil : pipeline.control)
                 isWritten = true
@@ -74,6 +78,7 @@ class StoreEnding: SaveEnding {
                 guard rounds < Self.maximumConflictRounds, attempts < Self.maximumAttempts else {
                     throw StoreFailure.cocoaError(error, saving: handle)
                 }
+                noteFailedAttempt()
                 pipeline.settle()
                 var merged = try alignPartners()
                 var left = error
@@ -88,6 +93,12 @@ class StoreEnding: SaveEnding {
                 throw StoreFailure.cocoaError(error, saving: handle)
             }
         }
+    }
+
+    private func noteFailedAttempt() {
+        let overtaken = overtaken ?? OvertakenSave(handle)
+        self.overtaken = overtaken
+        overtaken.attemptFailed(attempts)
     }
 
     /// Makes the other ends of one-to-one relationships follow that this context alone has not kept in line.
@@ -118,6 +129,9 @@ class StoreEnding: SaveEnding {
                     uniqueValues: error.uniqueConflicts.count, attempt: attempts, isResolved: isResolved)))
         return try result.get()
     }
+
+    /// The values that a conflict of the commit that was refused is about.
+    final func values(of conflict: UniqueConflict) -> UniqueValues? { transaction?.values(of: conflict) }
 
     /// Commits a transaction that has the changes.
     ///

@@ -22,15 +22,15 @@ struct ColumnAggregates {
 
     private static let functions: [Aggregate.Function] = [.sum, .count, .min, .max, .average]
 
-    /// The value; nil for an expression that is none of these, and for what is null, as it is for each object by
-    /// itself then. An error is recorded with the context.
-    func value(of expression: NSExpression) -> Any? {
+    /// The value; nil for an expression that is none of these. What is null is so for each object by itself. An error
+    /// is recorded with the context.
+    func value(of expression: NSExpression) -> ConstantFolding.FoundAggregate? {
         guard let (function, path) = aggregate(expression) else { return nil }
         do {
-            return try value(function, path)
+            return ConstantFolding.FoundAggregate(value: try value(function, path))
         } catch {
             context.recordReadFailure(error)
-            return nil
+            return ConstantFolding.FoundAggregate(value: nil)
         }
     }
 

@@ -7,28 +7,46 @@ import Synchronization
 final class PlanCache: Sendable {
     private let plans = ReadMostlyCache<PlanKey, PreparedFetch>()
     private let pages = ReadMostlyCache<PageKey, IndexedPage>()
+    /// Requests with constants in their keys may come once, and would drive others out.
+    private let repetition = RepetitionFilter()
 
-    /// The plan of a request, made if it is not there or the request is not plain.
+    /// The plan of a request, made if it is not there.
     ///
     /// - Throws: as ``PreparedFetch``.
     func plan<Result>(of request: NSFetchRequest<Result>, in context: NSManagedObjectContext) throws -> FetchPlan {
         let isBounded =
             request.stored.predicate?.hasBounds == true || request.stored.havingPredicate?.hasBounds == true
-        guard let shape = RequestShape(request) else {
-            return FetchPlan(
-                try PreparedFetch(request.settings, resultClass: Result.self, in: context), isBounded: isBounded)
-        }
-        let key = shape.key
-        if let prepared = plans[key], !prepared.isOutdated.load(ordering: .relaxed) {
+        let shape = RequestShape(request)
+        if let shape, let prepared = known(shape.key) {
             return FetchPlan(prepared, shape.parameters, isReused: true, isBounded: isBounded)
         }
-        let prepared = try PreparedFetch(
-            request.settings, resultClass: Result.self, in: context, parameters: shape.parameters)
-        guard prepared.isShareable, !prepared.needsObjects else {
-            return FetchPlan(prepared, isBounded: isBounded)
+        // Without parameters the key above has all constants already.
+        let literalShape = shape.map(\.parameters.isEmpty) == true ? nil : RequestShape(request, isLiteral: true)
+        if let literalShape, let prepared = known(literalShape.key) {
+            return FetchPlan(prepared, isReused: true, isBounded: isBounded)
         }
-        plans.add(prepared, for: key)
-        return FetchPlan(prepared, shape.parameters, isBounded: isBounded)
+        let prepared = try PreparedFetch(
+            request.settings, resultClass: Result.self, in: context, parameters: shape?.parameters)
+        // The fetches of extremes have the constants that they were made with.
+        if let shape, prepared.isShareable, shape.parameters.isEmpty || prepared.extremes.isEmpty {
+            if !prepared.needsObjects, !shape.hasLiterals || repetition.isRepeated(shape.key.hashValue) {
+                plans.add(prepared, for: shape.key)
+            }
+            return FetchPlan(prepared, shape.parameters, isBounded: isBounded)
+        }
+        if let literalShape, prepared.snapshots == nil, !prepared.needsObjects,
+            repetition.isRepeated(literalShape.key.hashValue)
+        {
+            let literal = try PreparedFetch(request.settings, resultClass: Result.self, in: context, parameters: [])
+            if literal.isShareable { plans.add(literal, for: literalShape.key) }
+            return FetchPlan(literal, isBounded: isBounded)
+        }
+        let parameters = prepared.isShareable ? shape?.parameters ?? [] : []
+        return FetchPlan(prepared, parameters, isBounded: isBounded)
+    }
+
+    private func known(_ key: PlanKey) -> PreparedFetch? {
+        plans[key].flatMap { $0.isOutdated.load(ordering: .relaxed) ? nil : $0 }
     }
 
     /// The way through an index that a plan took the last time with the same constants.

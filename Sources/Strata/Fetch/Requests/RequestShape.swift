@@ -5,28 +5,37 @@ import Foundation
 ///
 /// Requests whose predicates differ only in the values of their constants have the same key. The type of a constant is
 /// a part of the key, since it decides which test a comparison becomes; so are null, an empty list, and the entity of
-/// an object.
+/// an object. Constants that are no side of a comparison, as the 2 in `price * 2 > 10`, are a part of the key by their
+/// values.
 ///
-/// Only plain requests have a shape: without dictionaries, with a predicate of comparisons of key paths with constants,
-/// and with sort descriptors by key. Others are planned anew each time.
+/// Requests with blocks, fetches or the program's own methods, functions of which each call has another value, sort
+/// descriptors with comparators, or stores of their own have no shape. They are planned anew each time.
 struct RequestShape {
     private var bytes: [UInt8] = []
     private(set) var parameters: [PlanParameter] = []
+    /// Whether values of constants are a part of the key: then the same request may not come again.
+    private(set) var hasLiterals = false
+    /// Whether those that come next are.
+    private var isLiteral: Bool
 
     /// More than this is not worth keeping.
-    private static let byteCountMaximum = 1_024
+    private static let byteCountMaximum = 2_048
     /// Longer lists are not looked through: executing their requests takes longer than planning them.
     private static let elementsMaximum = 256
 
     var key: PlanKey { PlanKey(bytes) }
 
-    /// Nil for a request that is not plain.
-    init?<Result>(_ request: NSFetchRequest<Result>) {
+    /// Nil for a request that has none.
+    ///
+    /// - Parameter isLiteral: whether all constants are a part of the key: for requests some of whose constants a plan
+    ///   cannot have as parameters, since it has converted them, say.
+    init?<Result>(_ request: NSFetchRequest<Result>, isLiteral: Bool = false) {
+        self.isLiteral = isLiteral
         // Read one by one: a copy of all settings counts a dozen references.
         let form = request.stored.resultType
-        guard request.affectedStores == nil, request.stored.propertiesToFetch == nil,
-            request.stored.propertiesToGroupBy == nil, request.stored.havingPredicate == nil,
+        guard request.affectedStores == nil,
             form == [] || form == .managedObjectIDResultType || form == .countResultType
+                || form == .dictionaryResultType
         else { return nil }
         bytes.reserveCapacity(256)
         append(UInt64(UInt(bitPattern: ObjectIdentifier(Result.self))))
@@ -45,7 +54,13 @@ struct RequestShape {
             append(.prefetch)
             append(path)
         }
+        guard append(request.stored.propertiesToFetch, .fetched), append(request.stored.propertiesToGroupBy, .grouped)
+        else { return nil }
         for sort in request.stored.sortDescriptors ?? [] where !append(sort) { return nil }
+        if let having = request.stored.havingPredicate {
+            append(.having)
+            guard literally({ $0.append(having.canonical) }) else { return nil }
+        }
         if let predicate = request.stored.predicate, !append(predicate.canonical) { return nil }
         if bytes.count > Self.byteCountMaximum { return nil }
     }
@@ -55,6 +70,7 @@ struct RequestShape {
     /// What comes next. Everything of variable length has its length or a count before it.
     private enum Tag: UInt8 {
         case sort, prefetch, comparison, compound, truth, object, path, constant, list
+        case fetched, grouped, computed, having, literal, elements, variable, function, subquery, conditional, operand
     }
 
     private mutating func append(_ tag: Tag) { bytes.append(tag.rawValue) }
@@ -90,7 +106,9 @@ struct RequestShape {
         let type = type(of: predicate)
         if type == NSComparisonPredicate.self, let comparison = predicate as? NSComparisonPredicate {
             // Whether a pattern is a regular expression is asked of each one.
-            guard comparison.customSelector == nil, comparison.predicateOperatorType != .matches else { return false }
+            guard comparison.customSelector == nil, isLiteral || comparison.predicateOperatorType != .matches,
+                bytes.count <= Self.byteCountMaximum
+            else { return false }
             append(.comparison)
             bytes.append(UInt8(truncatingIfNeeded: comparison.predicateOperatorType.rawValue))
             bytes.append(UInt8(truncatingIfNeeded: comparison.options.rawValue))
@@ -120,21 +138,130 @@ struct RequestShape {
     }
 
     private mutating func append(_ expression: NSExpression) -> Bool {
-        guard type(of: expression) == NSExpression.self else { return false }
-        switch expression.form {
+        guard type(of: expression) == NSExpression.self, bytes.count <= Self.byteCountMaximum else { return false }
+        let form = expression.form
+        switch form {
         case .evaluatedObject: append(.object)
         case .keyPath(nil, let path):
             append(.path)
             append(path.text)
         case .aggregate(let elements) where elements.count > Self.elementsMaximum: return false
-        case let form:
-            guard let value = form.constantValue else { return false }
-            return append(PlanParameter(expression, value))
+        case .constant(let value) where isLiteral: return append(literal: value)
+        case .constant, .aggregate:
+            if !isLiteral, let value = form.constantValue { return append(PlanParameter(expression, value)) }
+            return literally { $0.append(partsOf: form) }
+        case .variable, .keyPath, .function, .subquery, .conditional:
+            return literally { $0.append(partsOf: form) }
+        case .anyKey, .set, .block, .fetch: return false
         }
         return true
     }
 
+    /// An expression of several parts, the constants in which are no sides of the request's own comparisons.
+    private mutating func append(partsOf form: ExpressionForm) -> Bool {
+        switch form {
+        case .variable(let name):
+            append(.variable)
+            append(name)
+            return true
+        case .keyPath(let operand?, let path):
+            // A path behind a constant is followed while the request is planned.
+            if case .constant = operand.form { return false }
+            append(.operand)
+            append(path.text)
+            return append(operand)
+        case .function(nil, let name, let arguments):
+            guard Self.steadyFunctions.contains(name) else { return false }
+            append(.function)
+            append(name)
+            return append(arguments)
+        case .aggregate(let elements):
+            append(.elements)
+            return append(elements)
+        case .subquery(let collection, let variable, let predicate):
+            append(.subquery)
+            append(variable)
+            return append(collection) && append(predicate)
+        case .conditional(let predicate, let first, let second):
+            append(.conditional)
+            return append(predicate) && append(first) && append(second)
+        default: return false
+        }
+    }
+
+    private mutating func append(_ expressions: [NSExpression]) -> Bool {
+        append(UInt64(expressions.count))
+        for expression in expressions where !append(expression) { return false }
+        return true
+    }
+
+    /// Functions whose value depends on nothing but their arguments.
+    private static let steadyFunctions: Set<String> = [
+        "sum:", "count:", "min:", "max:", "average:", "distinct:", "median:", "mode:", "stddev:", "add:to:",
+        "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "raise:toPower:", "sqrt:", "log:", "ln:", "exp:",
+        "floor:", "ceiling:", "trunc:", "abs:", "bitwiseAnd:with:", "bitwiseOr:with:", "bitwiseXor:with:",
+        "leftshift:by:", "rightshift:by:", "onesComplement:", "uppercase:", "lowercase:", "canonical:", "length:",
+        "noindex:", "castObject:toType:",
+    ]
+
+    /// What is fetched or grouped by, of which a plan takes names and expressions.
+    private mutating func append(_ properties: [Any]?, _ tag: Tag) -> Bool {
+        guard let properties else { return true }
+        append(tag)
+        append(UInt64(properties.count))
+        for property in properties {
+            if type(of: property) == String.self, let name = property as? String {
+                append(.path)
+                append(name)
+            } else if let description = property as? NSExpressionDescription {
+                guard let expression = description.expression else { return false }
+                append(.computed)
+                append(description.name)
+                append(UInt64(description.expressionResultType.rawValue))
+                guard literally({ $0.append(expression) }) else { return false }
+            } else if let description = property as? NSPropertyDescription {
+                append(.path)
+                append(description.name)
+            } else {
+                return false
+            }
+        }
+        return true
+    }
+
+    private mutating func literally(_ body: (inout RequestShape) -> Bool) -> Bool {
+        let outer = isLiteral
+        isLiteral = true
+        defer { isLiteral = outer }
+        return body(&self)
+    }
+
     // MARK: Constants
+
+    /// A constant as it is, with its type: what is computed of it may be of that. False for one that may be changed, or
+    /// is compared in ways of its own.
+    private mutating func append(literal value: Any?) -> Bool {
+        append(.literal)
+        hasLiterals = true
+        guard let value else { return append(typeOf: .null) }
+        let type = type(of: value)
+        if type is AnyClass { return false }
+        append(UInt64(UInt(bitPattern: ObjectIdentifier(type))))
+        let operand = Operand(value)
+        guard append(typeOf: operand) else { return false }
+        switch operand {
+        case .integer(let value): append(UInt64(bitPattern: value))
+        case .double(let value), .date(let value): append(value.bitPattern)
+        case .string(let value): append(value)
+        case .decimal(let value): withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) }
+        case .uuid(let value): withUnsafeBytes(of: value.uuid) { bytes.append(contentsOf: $0) }
+        case .data(let value):
+            append(UInt64(value.count))
+            bytes.append(contentsOf: value)
+        case .null, .url, .list, .dictionary, .object: return false
+        }
+        return true
+    }
 
     private mutating func append(_ parameter: PlanParameter) -> Bool {
         guard case .list(let list) = parameter.operand else {

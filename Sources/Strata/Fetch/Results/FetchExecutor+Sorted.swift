@@ -45,6 +45,9 @@ extension FetchExecutor {
         _ store: SeenStore, _ sorts: [ComputedSort], offset: Int, limit: Int, withKeys: Bool
     ) throws -> StoredMatches? {
         let scan = storeScan(store, needsRow: false)
+        if let refs = try scan.firstDirectly(limit: limit) {
+            return try matches(refs, store, scan.scope, withKeys: withKeys)
+        }
         if let sorts = plan.prepared.columnSorts {
             let found = try scan.firstByIndex(sorts, offset: offset, limit: limit - offset) {
                 if plan.prepared.isIndexedPage { context.coordinator?.plans.record($0, for: plan, in: store.snapshot) }

@@ -17,7 +17,7 @@ struct FetchExecutor {
         _ context: NSManagedObjectContext, _ plan: FetchPlan, turn: ScanTurn? = nil, report: ScanReport? = nil
     ) {
         self.context = context
-        self.report = report ?? ScanReport()
+        self.report = report ?? ScanReport(isEstimating: false)
         self.turn = turn
         self.plan = plan
     }
@@ -279,7 +279,7 @@ struct FetchExecutor {
     /// A scan of a store, which has objects made where only these can say whether they match.
     func storeScan(_ store: SeenStore, needsRow: Bool) -> StoreScan {
         StoreScan(
-            plan, store, needsRow: needsRow,
+            plan, store, needsRow: needsRow, isOnlyStore: context.coordinator?.onlyHandle === store.handle,
             objects: plan.needsObjects ? { [context, index = store.index] in context.object($0, index) } : nil,
             report: report, turn: turn)
     }

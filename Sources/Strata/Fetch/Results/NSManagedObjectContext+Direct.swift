@@ -11,9 +11,7 @@ extension NSManagedObjectContext {
     final func directResults(
         _ plan: FetchPlan, _ control: RequestControl?, _ report: ScanReport? = nil
     ) throws -> FetchResults? {
-        guard plan.prepared.direct != nil, !plan.resultType.contains(.countResultType), isReadDirectly else {
-            return nil
-        }
+        guard plan.prepared.isDirect, !plan.resultType.contains(.countResultType), isReadDirectly else { return nil }
         guard let store = try directStore(plan) else { return nil }
         let (end, isUnlimited) = plan.limit.addingReportingOverflow(plan.offset)
         if plan.includesPendingChanges, !pipeline.changed.isEmpty {
@@ -36,7 +34,7 @@ extension NSManagedObjectContext {
 
     /// How many objects such a request describes, when no row has unsaved changes; nil when the long way has to count.
     final func directCount(_ plan: FetchPlan, _ control: RequestControl?, _ report: ScanReport) throws -> Int? {
-        guard plan.prepared.direct != nil, isReadDirectly, pipeline.changed.isEmpty || !plan.includesPendingChanges,
+        guard plan.prepared.isDirect, isReadDirectly, pipeline.changed.isEmpty || !plan.includesPendingChanges,
             let store = try directStore(plan), store.handle.log.damage.isEmpty,
             let refs = try directRefs(plan, store, limit: .max, isSorted: false, control, report)
         else { return nil }

@@ -23,7 +23,7 @@ extension NSManagedObjectContext {
         }
         let plan = try plan(of: request)
         if plan.includesPendingChanges { processChangesBeforeReading() }
-        let executor = FetchExecutor(self, plan, turn: turn(control, plan))
+        let executor = FetchExecutor(self, plan, turn: turn(control, plan), report: ScanReport())
         let count =
             switch try directResults(plan, control, executor.report) ?? executor.results() {
             case .objects(let objects): objects.count

@@ -23,13 +23,18 @@ package struct DirectCondition {
     let terms: [Term]
     /// The parts that must all hold.
     let conjuncts: [ResolvedPredicate]
+    /// The positions of those that can be tested on the columns of a row alone, and of the others.
+    let tested: [Int]
+    let others: [Int]
     let sorts: [ColumnSort]
 
     /// - Parameter sorts: nil for an order that is not that of columns.
     init?(_ condition: PlannedCondition?, _ sorts: [ColumnSort]?, _ shape: EntityShape) {
         guard let condition, let sorts else { return nil }
-        conjuncts = condition.conjuncts.map(\.resolved)
-        guard conjuncts.allSatisfy(Self.isTestedByRow) else { return nil }
+        let conjuncts = condition.conjuncts.map(\.resolved)
+        self.conjuncts = conjuncts
+        tested = conjuncts.indices.filter { Self.isTestedByRow(conjuncts[$0]) }
+        others = conjuncts.indices.filter { !Self.isTestedByRow(conjuncts[$0]) }
         terms = conjuncts.enumerated().compactMap { Self.term($1, $0, shape) }
         self.sorts = sorts
         if terms.isEmpty && sorts.isEmpty { return nil }

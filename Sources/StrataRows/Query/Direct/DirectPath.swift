@@ -12,6 +12,8 @@ package final class DirectPath: Sendable {
     private let store: BackReference<StoreHandle>
     private let rules: OrderedRules
     let leads: [DirectLead]
+    /// Whether one of them leads to the rows of some constants, not only to all in an order.
+    let isRestricted: Bool
     /// The entities asked for.
     package let entities: EntityNumbers
     /// The lead that found the rows the last time.
@@ -30,6 +32,7 @@ package final class DirectPath: Sendable {
         let entities = plan.family.map { map.numbers[$0.index] }.filter { $0 != 0 }
         self.entities = EntityNumbers(entities)
         leads = DirectLeads(plan, direct, handle, snapshot, entities).all.prefix(Self.leadsMaximum) + []
+        isRestricted = leads.contains(where: \.isRestricted)
     }
 
     /// Whether the path is one for a state of a store.
@@ -105,7 +108,7 @@ private struct DirectLeads {
         return DirectLead(
             source: .postings(postings), name: "\(plan.shape.name).\(relationship.name)",
             fixed: [DirectLead.Element(term: number, isDescending: false)],
-            rest: direct.conjuncts.indices.filter { $0 != term.conjunct }, hasOthers: true, isOrdered: false,
+            rest: direct.tested.filter { $0 != term.conjunct }, hasOthers: true, isOrdered: false,
             isDescending: false, isUnique: false)
     }
 
@@ -136,7 +139,7 @@ private struct DirectLeads {
         let said = Set(used.map { direct.terms[$0].conjunct })
         let lead = DirectLead(
             source: .index(position), name: name, fixed: fixed, list: list, bounds: bounds,
-            rest: direct.conjuncts.indices.filter { !said.contains($0) },
+            rest: direct.tested.filter { !said.contains($0) },
             hasOthers: definition.entities.count > entities.count, isOrdered: direction != nil,
             isDescending: direction ?? false,
             isUnique: handle.constraints.contains { constraint in

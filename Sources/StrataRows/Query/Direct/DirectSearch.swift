@@ -97,6 +97,8 @@ package final class DirectSearch {
     // MARK: One lead
 
     private func rows(_ lead: DirectLead, _ window: Window) throws(StoreError) -> Outcome {
+        // An order alone leads to all rows.
+        if !lead.isRestricted, !window.isSorted { return .tooMany }
         var test: RowPredicate?
         if !lead.rest.isEmpty {
             guard let made = try self.test(lead.rest) else { return .unknown }

@@ -40,40 +40,68 @@ final class PathTable {
         let scan = CompiledScan(
             handle, snapshot, all, root: search.root, shape, entities: search.entities, reading: [path.rest])
         let count = search.rowCount
-        let builder = ColumnChunkBuilder(path.rest.kind.valueKind, rowCount: count, handle.columnChunks.pages)
-        var rows: [Int32] = []
-        var firstKey: UInt64 = 0
-        var fits = true
-        func take(_ part: (rowGroup: ScannedRowGroup, columns: [ComputedColumn])) -> Bool {
-            part.rowGroup.forEach { index, row, key in
-                guard fits, builder.count < count else {
-                    fits = false
-                    return
-                }
-                if rows.isEmpty { firstKey = key }
-                let gap = key - firstKey - UInt64(rows.count)
-                guard key - firstKey < UInt64(count) * Self.keysPerObjectMaximum + 4_096 else {
-                    fits = false
-                    return
-                }
-                if gap > 0 { rows.append(contentsOf: repeatElement(-1, count: Int(gap))) }
-                rows.append(Int32(builder.count))
-                fits = builder.append(part.columns[index].view, row..<row + 1)
-            }
-            return fits
-        }
+        var filling = Filling(
+            ColumnChunkBuilder(path.rest.kind.valueKind, rowCount: count, handle.columnChunks.pages), count)
         do {
             try scan.run(.whole, turn) { rowGroup in
                 let columns = try rowGroup.parts.indices.map { try rowGroup.column(path.rest, ofPart: $0) }
                 return (rowGroup, columns)
-            } take: {
-                take($0)
+            } take: { (part: (rowGroup: ScannedRowGroup, columns: [ComputedColumn])) in
+                filling.take(part.rowGroup, part.columns)
             }
         } catch is NotCompiled {
             return nil
         }
-        guard fits else { return nil }
-        builder.appendNothing(count - builder.count)
-        return PathTable(ColumnChunk(builder, []), rows, firstKey)
+        return filling.finish()
+    }
+
+    /// Puts a table together, row group by row group.
+    private struct Filling {
+        private let builder: ColumnChunkBuilder
+        /// Of all objects.
+        private let count: Int
+        private var rows: [Int32] = []
+        private var firstKey: UInt64 = 0
+        private var fits = true
+
+        init(_ builder: ColumnChunkBuilder, _ count: Int) {
+            self.builder = builder
+            self.count = count
+            rows.reserveCapacity(count)
+        }
+
+        /// Takes in all objects of a row group, neighbours together. False when there can be no table.
+        mutating func take(_ rowGroup: ScannedRowGroup, _ columns: [ComputedColumn]) -> Bool {
+            var part = 0
+            // Rows of the part that have been counted and not yet been copied.
+            var waiting = 0..<0
+            rowGroup.forEach { index, row, key in
+                guard fits else { return }
+                let next = builder.count + waiting.count
+                if rows.isEmpty { firstKey = key }
+                guard next < count, key - firstKey < UInt64(count) * PathTable.keysPerObjectMaximum + 4_096 else {
+                    fits = false
+                    return
+                }
+                let gap = key - firstKey - UInt64(rows.count)
+                if gap > 0 { rows.append(contentsOf: repeatElement(-1, count: Int(gap))) }
+                rows.append(Int32(next))
+                if index == part, row == waiting.upperBound, !waiting.isEmpty {
+                    waiting = waiting.lowerBound..<row + 1
+                    return
+                }
+                if !waiting.isEmpty { fits = builder.append(columns[part].view, waiting) }
+                (part, waiting) = (index, row..<row + 1)
+            }
+            if fits, !waiting.isEmpty { fits = builder.append(columns[part].view, waiting) }
+            return fits
+        }
+
+        /// Nil where there can be no table.
+        func finish() -> PathTable? {
+            guard fits else { return nil }
+            builder.appendNothing(count - builder.count)
+            return PathTable(ColumnChunk(builder, []), rows, firstKey)
+        }
     }
 }

@@ -52,7 +52,9 @@ package final class PathTables {
     private let lock = NSLock()
     private var failed: (any Error)?
 
-    /// How many objects of a destination can be gone through in the time in which one is looked up.
+    /// How many objects of a destination can be gone through in the time in which one is looked up, if what is wanted
+    /// of them is stored, and else.
+    private static let storedObjectsPerLookUp = 16
     private static let objectsPerLookUp = 4
     /// How many owners' members can be gone through in the time in which those of one are looked up: each list of them
     /// is searched for, and each member's row.
@@ -69,7 +71,8 @@ package final class PathTables {
             EntityNumbers(shape.family, in: handle.map).rowCount(in: snapshot)
         }
         paths = Self.entries(expressions.flatMap(\.paths)) {
-            rowCount($0.relationship.destination) / Self.objectsPerLookUp
+            rowCount($0.relationship.destination)
+                / ($0.rest.plainSlot == nil ? Self.objectsPerLookUp : Self.storedObjectsPerLookUp)
         }
         members = Self.entries(expressions.flatMap(\.members)) { rowCount($0.owner) / Self.ownersPerLookUp }
         if paths.isEmpty, members.isEmpty { return nil }

@@ -49,6 +49,9 @@ struct MemberReader {
     private let root: UInt16
     /// Whether the store has members at all.
     private let hasMembers: Bool
+    /// Where members that keep their owner themselves are counted without being looked at; nil for other functions and
+    /// relationships.
+    private let counted: UInt16?
     private var rows: RowReader
     private var owners: RowReader
     private let control: RequestControl?
@@ -64,6 +67,11 @@ struct MemberReader {
         relationships = RelationshipReader(handle: handle, snapshot: snapshot)
         root = handle.map.root(members.owner)
         hasMembers = handle.map.holds(members.relationship.destination)
+        if case .count = members.function, case .inverse(let slot) = members.relationship.storage {
+            counted = handle.map.postings(members.relationship.destination, slot)
+        } else {
+            counted = nil
+        }
         rows = RowReader(snapshot)
         owners = RowReader(snapshot)
     }
@@ -78,6 +86,9 @@ struct MemberReader {
     mutating func value(of owner: ObjectRef) throws(StoreError) -> MemberAggregate.Value? {
         var aggregate = MemberAggregate()
         guard hasMembers else { return members.value(aggregate) }
+        if let counted {
+            return .integer(Int64(try relationships.snapshot.referrerCount(postings: counted, to: owner)))
+        }
         for member in try relationships.members(members.relationship, of: owner) {
             untilCheck -= 1
             if untilCheck == 0 {

@@ -66,6 +66,13 @@ extension RowComputation {
             }
         }
         guard case .slot(let slot, let kind) = rest else { preconditionFailure("no path to a slot or to members") }
+        switch kind.valueKind.fixedWidth {
+        case 1: return try lookUp(kind, UInt8.self, slot, references, &follower)
+        case 2: return try lookUp(kind, UInt16.self, slot, references, &follower)
+        case 4: return try lookUp(kind, UInt32.self, slot, references, &follower)
+        case 8: return try lookUp(kind, UInt64.self, slot, references, &follower)
+        default: break
+        }
         return try appending(kind) { row, builder throws(StoreError) in
             guard let found = try follower.end(from: references.reference(row)) else { return nil }
             let column = try found.block.column(slot)
@@ -74,6 +81,19 @@ extension RowComputation {
                 return builder.append(try bytes(column, found.index))
             }
             return builder.append(column, found.index..<found.index + 1)
+        }
+    }
+
+    private func lookUp<Value: BitwiseCopyable & FixedWidthInteger>(
+        _ kind: SlotKind, _: Value.Type, _ slot: Int, _ references: ColumnView, _ follower: inout PathFollower
+    ) throws(StoreError) -> ComputedColumn {
+        try fill(kind, Value.self) { row throws(StoreError) in
+            guard let found = try follower.end(from: references.reference(row)) else { return (0, .null) }
+            let column = try found.block.column(slot)
+            defer { withExtendedLifetime(found) {} }
+            if column.isNull(found.index) { return (0, .null) }
+            guard column.kind == kind.valueKind else { return (0, .exceptional) }
+            return (column.values.assumingMemoryBound(to: Value.self)[found.index], .value)
         }
     }
 }

@@ -115,6 +115,7 @@ private class ColumnRowPredicate: RowPredicate {
             IntegerRowPredicate(test, low, high, isNegated: isNegated)
         case .integerSet(let set): IntegerSetRowPredicate(test, set)
         case .real(let relation, let constant): RealRowPredicate(test, relation, constant)
+        case .decimal(let relation, let constant): DecimalRowPredicate(test, relation, constant)
         case .uuid(let relation, let high, let low): UUIDRowPredicate(test, relation, high, low)
         case .text(let text): EqualTextRowPredicate(test, text, log) ?? TextRowPredicate(test, text, log)
         case .textSet(let set, folding: []): TextSetRowPredicate(test, set, log)
@@ -183,6 +184,23 @@ private final class RealRowPredicate: ColumnRowPredicate {
 
     override func holds(_ column: ColumnView, _ row: Int) throws(StoreError) -> Bool {
         relation.holds(isFloat ? Double(column.float(row)) : column.double(row), constant)
+    }
+}
+
+private final class DecimalRowPredicate: ColumnRowPredicate {
+    private let relation: Relation
+    private let constant: ColumnDecimal
+
+    /// Nil for what is no number.
+    init?(_ test: ColumnPredicate, _ relation: Relation, _ constant: Decimal) {
+        guard let constant = ColumnDecimal(constant) else { return nil }
+        (self.relation, self.constant) = (relation, constant)
+        super.init(test)
+    }
+
+    override func holds(_ column: ColumnView, _ row: Int) throws(StoreError) -> Bool {
+        guard let stored = ColumnDecimal(column.bytes(row)) else { return relation == .notEqual }
+        return relation.holds(ColumnDecimal.order(stored, constant))
     }
 }
 

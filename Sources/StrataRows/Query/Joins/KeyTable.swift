@@ -21,11 +21,13 @@ package struct KeyTable<Value> {
 
     /// Changes the value of a key, beginning with another where it has none.
     @inline(__always)
-    package mutating func update(_ key: Int64, from first: Value, _ change: (inout Value) -> Void) {
+    package mutating func update(
+        _ key: Int64, from first: @autoclosure () -> Value, _ change: (inout Value) -> Void
+    ) {
         var number = number(key)
         if number == 0 {
             keys.append(key)
-            values.append(first)
+            values.append(first())
             number = Int32(values.count)
             keep(number, key)
         }

@@ -32,6 +32,8 @@ struct RowSearch {
         var path = FetchExplanation.Path.semiJoin
         /// Whether conditions on members have been answered.
         var hasJoined = false
+        /// Whether the plan itself said where to look, and the report knows.
+        var isDirect = false
     }
 
     /// - Parameter family: the entities asked for.
@@ -180,6 +182,11 @@ struct RowSearch {
         return rowCount > 0 ? maximum * all / rowCount : maximum
     }
 
+    /// Whether so many rows are quicker to ask for what they refer to, and for their members, than all that there is.
+    func isWorthAsking(_ program: CompiledPredicate.Node, _ count: Int) -> Bool {
+        joinCost(program) > Double(count) * Self.followingCost
+    }
+
     /// How many rows of an index are quicker to look at, with what they refer to, than everything that may be referred
     /// to.
     private func followedMaximum(_ program: CompiledPredicate.Node) -> Int {
@@ -245,11 +252,14 @@ struct RowSearch {
         _ postings: UInt16, _ targets: [ObjectRef], _ maximum: Int
     ) throws(StoreError) -> [ObjectRef]? {
         var refs: [ObjectRef] = []
+        var count = 0
         for target in targets {
-            guard refs.count + (try snapshot.referrerCount(postings: postings, to: target)) <= maximum else {
-                return nil
+            try snapshot.forEachReferrer(postings: postings, to: target) { ref in
+                count += 1
+                if entities.contains(ref.entity) { refs.append(ref) }
+                return count <= maximum
             }
-            refs += try snapshot.referrers(postings: postings, to: target).filter { entities.contains($0.entity) }
+            if count > maximum { return nil }
         }
         return refs.sorted { $0.key < $1.key }
     }

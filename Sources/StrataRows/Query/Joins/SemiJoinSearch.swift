@@ -37,6 +37,7 @@ struct SemiJoinSearch {
     func answer(among: [ObjectRef]?) throws -> CompiledPredicate.Node {
         guard join.isToMany else { return try reference(among: among) }
         if case .constant(false) = join.condition, case .some = join.test { return .constant(false) }
+        if case .count(let test) = join.test, let among, let node = try counted(among, test) { return node }
         let known = try among.flatMap { try links(from: $0) }
         switch join.test {
         case .some:
@@ -77,6 +78,26 @@ struct SemiJoinSearch {
             keys += $0
         }
         return keys
+    }
+
+    /// A test of some owners for the number of all their members, which keep their owner themselves: they are counted
+    /// without being looked at. Nil for other joins, and when it is quicker to go through all members.
+    private func counted(_ refs: [ObjectRef], _ test: ValueComparison) throws -> CompiledPredicate.Node? {
+        guard case .constant(true) = join.condition, case .inverse = relationship.storage,
+            SemiJoinUse.current == .owners
+                || SemiJoinUse.current == .automatic && Double(refs.count) * Self.countCost <= cost
+        else { return nil }
+        let list = postings(ofOwners: true)[0]
+        let isZero = test.holds(0)
+        let keys = try owners.mappingErrors { () throws(StoreError) in
+            var keys: [Int64] = []
+            for ref in refs where test.holds(try snapshot.referrerCount(postings: list, to: ref)) != isZero {
+                keys.append(Int64(ref.key))
+            }
+            return keys
+        }
+        owners.report?.record(join: relationship.name, fromOwners: true)
+        return .keys(IntegerSet(keys), isNegated: isZero)
     }
 
     private func recorded(_ node: CompiledPredicate.Node, _ known: KnownLinks?) -> CompiledPredicate.Node {
@@ -134,6 +155,9 @@ struct SemiJoinSearch {
 
     /// What the lookup of an owner, and of one of its members, takes compared with a row of a scan.
     private static let lookupCost = 500.0
+
+    /// What it takes to count the members of an owner.
+    private static let countCost = 150.0
 
     /// What a pair takes that an index has.
     private static let pairCost = 50.0
@@ -335,6 +359,20 @@ struct SemiJoinSearch {
     }
 
     // MARK: Aggregates
+
+    /// How many members each owner has, by the owners' keys; nil where these lie far from each other.
+    func memberCounts() throws -> [UInt32]? {
+        let keys = try ownerKeys(nil)
+        let greatest = Int(keys.max() ?? 0)
+        guard greatest / Self.keysPerOwnerMaximum <= max(owners.rowCount, Self.keysPerOwnerMaximum * 1_024) else {
+            return nil
+        }
+        var counts = [UInt32](repeating: 0, count: greatest + 1)
+        for key in keys { counts[Int(key)] += 1 }
+        return counts
+    }
+
+    private static let keysPerOwnerMaximum = 16
 
     /// What an operator makes of each owner's members; owners without members are left out.
     func memberAggregates(_ function: RowMembers.Function) throws -> KeyTable<MemberAggregate> {

@@ -11,10 +11,19 @@ package struct ConstantFolding {
     package private(set) var replacements: [ObjectIdentifier: NSExpression] = [:]
     /// Whether an aggregate over all objects was met, which may have another value the next time.
     package private(set) var hasAggregates = false
+    /// The same of one that is null, which each row has by itself.
+    package private(set) var hasNullAggregates = false
     /// Finds aggregates over all objects; nil where each row has its own.
-    private var aggregate: ((NSExpression) -> Any?)?
+    private var aggregate: ((NSExpression) -> FoundAggregate?)?
 
-    package init(_ aggregate: ((NSExpression) -> Any?)? = nil) { self.aggregate = aggregate }
+    /// The value of an aggregate over all objects, which may be null.
+    package struct FoundAggregate {
+        let value: Any?
+
+        package init(value: Any?) { self.value = value }
+    }
+
+    package init(_ aggregate: ((NSExpression) -> FoundAggregate?)? = nil) { self.aggregate = aggregate }
 
     package mutating func apply(to predicate: NSPredicate) -> NSPredicate {
         switch predicate {
@@ -36,9 +45,12 @@ package struct ConstantFolding {
     }
 
     package mutating func apply(to expression: NSExpression) -> NSExpression {
-        if let value = aggregate?(expression) {
-            hasAggregates = true
-            return FoldedConstant(value)
+        if let found = aggregate?(expression) {
+            if let value = found.value {
+                hasAggregates = true
+                return FoldedConstant(value)
+            }
+            hasNullAggregates = true
         }
         switch expression.form {
         case .constant(let value):

@@ -33,7 +33,20 @@ struct IndexPlanner {
         self.entities = entities
         self.root = root
         nodes = Self.parts(compiled.program)
-        conditions = nodes.map(Self.condition)
+        var slots: Set<Int> = []
+        for described in handle.orderedIndexes where described.definition.root == root {
+            slots.formUnion(described.definition.elements.map(\.slot))
+            if let filter = described.definition.filter { Self.add(slotsOf: filter, to: &slots) }
+        }
+        conditions = nodes.map { Self.condition($0, slots) }
+    }
+
+    private static func add(slotsOf filter: OrderedFilter, to slots: inout Set<Int>) {
+        switch filter {
+        case .all(let parts), .any(let parts): for part in parts { add(slotsOf: part, to: &slots) }
+        case .not(let part): add(slotsOf: part, to: &slots)
+        case .within(let slot, _, _): slots.insert(slot)
+        }
     }
 
     private static func parts(_ node: CompiledPredicate.Node) -> [CompiledPredicate.Node] {
@@ -44,27 +57,31 @@ struct IndexPlanner {
         }
     }
 
-    private static func condition(_ node: CompiledPredicate.Node) -> (slot: Int, ranges: [ComponentRange])? {
+    /// - Parameter slots: of which an index says something. The ranges of others would be made for nobody, one for each
+    ///   of a set's values.
+    private static func condition(
+        _ node: CompiledPredicate.Node, _ slots: Set<Int>
+    ) -> (slot: Int, ranges: [ComponentRange])? {
         switch node {
-        case .test(let test): return ComponentRange.all(test).map { (test.slot, $0) }
+        case .test(let test): return slots.contains(test.slot) ? ComponentRange.all(test).map { (test.slot, $0) } : nil
         case .all(let nodes):
-            guard let (slot, ranges) = conditions(nodes), let first = ranges.first else { return nil }
+            guard let (slot, ranges) = conditions(nodes, slots), let first = ranges.first else { return nil }
             return (slot, ranges.dropFirst().reduce(first, ComponentRange.intersection))
         case .any(let nodes):
             // Joined once: after every part it would take quadratic time.
-            return conditions(nodes).map { ($0.slot, ComponentRange.union(Array($0.ranges.joined()), [])) }
+            return conditions(nodes, slots).map { ($0.slot, ComponentRange.union(Array($0.ranges.joined()), [])) }
         case .constant, .not, .join, .computed, .interpreted: return nil
         }
     }
 
     /// What each of several nodes says of one slot; nil if there are none or they speak of several.
     private static func conditions(
-        _ nodes: [CompiledPredicate.Node]
+        _ nodes: [CompiledPredicate.Node], _ slots: Set<Int>
     ) -> (slot: Int, ranges: [[ComponentRange]])? {
         var slot: Int?
         var ranges: [[ComponentRange]] = []
         for node in nodes {
-            guard let next = condition(node), next.slot == slot ?? next.slot else { return nil }
+            guard let next = condition(node, slots), next.slot == slot ?? next.slot else { return nil }
             slot = next.slot
             ranges.append(next.ranges)
         }
@@ -86,7 +103,7 @@ struct IndexPlanner {
         let rows = entities.reduce(0) { $0 + snapshot.count(entity: $1) }
         var best: (choice: IndexChoice, cost: Double)?
         if use == .automatic { guard rows > Self.smallRowCount else { return nil } }
-        let scanCost = use == .always ? .infinity : scanCost(rows, isSorted: sorts != nil)
+        let scanCost = use == .always ? .infinity : scanCost(rows, wanted, isSorted: sorts != nil)
         for described in handle.orderedIndexes {
             guard described.definition.root == root,
                 entities.allSatisfy({ described.definition.entities.contains($0) }),
@@ -244,10 +261,23 @@ struct IndexPlanner {
     /// About so many rows are in a block.
     private static let rowsOfBlock = 500.0
 
-    private func scanCost(_ rows: Int, isSorted: Bool) -> Double {
+    private func scanCost(_ rows: Int, _ wanted: IndexWish, isSorted: Bool) -> Double {
         let perRow = 1 + Double(min(compiled.program.cost, 200)) / 2 + (compiled.rest == nil ? 0 : 500)
-        return Double(rows) * (perRow + (isSorted ? 4 : 0)) + 5_000
+        return Double(rows) * (perRow + (isSorted ? 4 : 0)) + selectionCost(rows, wanted, isSorted: isSorted) + 5_000
     }
+
+    /// What it takes to keep the first rows of an order while rows come in another one: the n-th row that comes is
+    /// among the first k in k of n cases.
+    private func selectionCost(_ rows: Int, _ wanted: IndexWish, isSorted: Bool) -> Double {
+        guard isSorted, case .page(let offset, let limit) = wanted else { return 0 }
+        let (end, isEndless) = limit.addingReportingOverflow(offset)
+        guard !isEndless, end > 0, end < rows else { return 0 }
+        return Double(end) * (1 + log(Double(rows) / Double(end))) * Self.keptRowCost
+    }
+
+    private static let keptRowCost = 30.0
+    /// Of a look into a block that is in memory. One that is not costs a scan as much.
+    private static let blockCost = 500.0
 
     private func cost(_ choice: IndexChoice, _ rows: Int, _ wanted: IndexWish) -> Double {
         let looking = Double(choice.ranges.count) * 1_500 + 2_000
@@ -273,7 +303,7 @@ struct IndexPlanner {
             perRow = choice.residual.rest == nil ? 100 : 1_500
             blocks = min(Double(read), Double(rows) / Self.rowsOfBlock + 1)
         }
-        return Double(read) * perRow + blocks * 2_500 + looking
+        return Double(read) * perRow + blocks * Self.blockCost + looking
     }
 
     // MARK: Matches

@@ -27,10 +27,14 @@ struct PredicateCompiler {
 
     /// - Parameter condition: nil for all rows.
     func compile(_ condition: PlannedCondition?) throws -> CompiledPredicate {
-        guard let condition else { return CompiledPredicate(program: .constant(true), rest: nil) }
+        try compile(condition?.conjuncts ?? [])
+    }
+
+    /// - Parameter conjuncts: of which all must hold.
+    func compile(_ conjuncts: [PlannedCondition.Conjunct]) throws -> CompiledPredicate {
         var nodes: [CompiledPredicate.Node] = []
         var rest: [NSPredicate] = []
-        for part in condition.conjuncts {
+        for part in conjuncts {
             if let node = try node(part.resolved) { nodes.append(node) } else { rest.append(bound(part.predicate)) }
         }
         let remaining = rest.count > 1 ? CompoundPredicate(type: .and, subpredicates: rest) : rest.first

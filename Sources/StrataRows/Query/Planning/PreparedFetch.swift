@@ -42,6 +42,8 @@ package final class PreparedFetch: @unchecked Sendable {
     package let snapshots: RequestSnapshots?
     /// What of the condition and the order leads to rows without looking for a way; nil when nothing does.
     package let direct: DirectCondition?
+    /// Whether it leads to all that the request asks of objects.
+    package var isDirect: Bool { dictionaries == nil && direct?.others.isEmpty == true }
     /// The way in the store that the plan was first executed in.
     private let knownPath = CompiledReference<DirectPath>()
     /// Whether the store, or what it has of indexes, is another one since: then the request is planned anew.
@@ -90,7 +92,8 @@ package final class PreparedFetch: @unchecked Sendable {
         try folded.predicate.map { try checker.check($0) }
         let typed = try folded.predicate.map { try ConstantTypes(shape).apply(to: $0) }
         let predicate = typed.map { ThreeValuedLogic(shape).apply(to: $0) }
-        (condition, isShareable) = Self.condition(predicate, shape, parameters ?? [], folded.folding)
+        let (condition, isShareable) = Self.condition(predicate, shape, parameters ?? [], folded.folding)
+        (self.condition, self.isShareable) = (condition, isShareable)
         self.snapshots = folded.folding.hasAggregates ? folded.snapshots : snapshots
         needsObjects = folded.folding.needsObjects
         resultType = settings.resultType
@@ -101,8 +104,9 @@ package final class PreparedFetch: @unchecked Sendable {
         sorts = (settings.sortDescriptors ?? []).map { PropertyNames.keyed($0) }
         keySorts = sorts.compactMap { $0 as? KeySortDescriptor }
         try Self.check(keySorts, columns: dictionaries?.names ?? [], checker, shape)
-        computedSorts = keySorts.count == sorts.count ? ComputedSort.all(keySorts, shape) : nil
-        columnSorts = computedSorts.flatMap { ColumnSort.all($0) }
+        let allSorts = keySorts.count == sorts.count ? ComputedSort.all(keySorts, shape) : nil
+        columnSorts = allSorts.flatMap { ColumnSort.all($0) }
+        computedSorts = allSorts.map { ComputedSort.telling($0, condition) }
         let isPlain = parameters != nil && isShareable && !needsObjects && !settings.shouldRefreshRefetchedObjects
         direct = isPlain ? DirectCondition(condition, columnSorts, shape) : nil
         limit = settings.fetchLimit > 0 ? settings.fetchLimit : Int.max
@@ -149,7 +153,7 @@ package final class PreparedFetch: @unchecked Sendable {
         _ predicate: NSPredicate?, _ shape: EntityShape, _ parameters: [PlanParameter], _ folding: ConstantFolding
     ) -> (PlannedCondition?, isShareable: Bool) {
         guard let predicate, !isAlwaysTrue(predicate) else { return (nil, parameters.isEmpty) }
-        if folding.hasAggregates { return (PlannedCondition(predicate, shape), false) }
+        if folding.hasAggregates || folding.hasNullAggregates { return (PlannedCondition(predicate, shape), false) }
         var numbers: [ObjectIdentifier: Int] = [:]
         for (number, parameter) in parameters.enumerated() {
             let folded = folding.replacements[ObjectIdentifier(parameter.expression)] ?? parameter.expression

@@ -153,8 +153,26 @@ final class ColumnChunkBuilder {
             let offsets = values.assumingMemoryBound(to: UInt32.self) + count
             for index in 0..<more { offsets[index + 1] = UInt32(heapCount) }
         }
-        mark(0..<more, in: &nulls) { _ in true }
+        if more > 0 { markNulls(more) }
         count += more
+    }
+
+    /// Sets the bits of the next rows.
+    private func markNulls(_ more: Int) {
+        let known = nulls ?? noBits()
+        nulls = known
+        var row = count
+        let end = count + more
+        while row < end {
+            if row & 7 == 0, end - row >= 8 {
+                let byteCount = (end - row) >> 3
+                (known + (row >> 3)).update(repeating: .max, count: byteCount)
+                row += byteCount << 3
+            } else {
+                known[row >> 3] |= 1 << UInt8(row & 7)
+                row += 1
+            }
+        }
     }
 
     /// Takes in all rows at once, of a kind of fixed width: the body writes them. What it does not write is 0.

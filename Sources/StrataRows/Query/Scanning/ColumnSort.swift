@@ -45,6 +45,23 @@ package struct ComputedSort {
     }
 }
 
+extension ComputedSort {
+    /// Those of some orders that tell apart what satisfies a condition: not those of columns that have one value. The
+    /// order of creation if there are none.
+    static func telling(_ sorts: [ComputedSort], _ condition: PlannedCondition?) -> [ComputedSort] {
+        let fixed = (condition?.conjuncts ?? []).compactMap { conjunct -> Int? in
+            guard case .comparison(let comparison) = conjunct.resolved, case .slot(let slot) = comparison.side,
+                comparison.type == .equalTo, comparison.options.isEmpty
+            else { return nil }
+            return slot
+        }
+        guard !sorts.isEmpty, !fixed.isEmpty else { return sorts }
+        let rest = sorts.filter { sort in sort.expression.plainSlot.map { !fixed.contains($0) } ?? true }
+        return rest.isEmpty
+            ? [ComputedSort(expression: .key, order: ValueOrder(kind: .int64, isAscending: true))] : rest
+    }
+}
+
 /// The order of a column's values.
 struct ValueOrder: Sendable {
     let kind: SlotKind

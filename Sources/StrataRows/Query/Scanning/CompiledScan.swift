@@ -122,6 +122,9 @@ package struct CompiledScan {
         if let run { _ = try body(run) }
     }
 
+    /// So few rows, where 1 is a comparison of columns, are worked on in the time in which another thread wakes up.
+    private static let rowsOfOneThread = 4_096
+
     /// What a row costs at most, roughly in nanoseconds, as long as it counts as one.
     private static let costOfComparisons = 256
 
@@ -143,7 +146,8 @@ package struct CompiledScan {
         func finishWave() -> Bool {
             do {
                 try turn?.willLook(at: waveRows * weight)
-                goesOn = try work(wave, turn?.control, tables, make, take)
+                let isShort = waveRows * weight <= Self.rowsOfOneThread
+                goesOn = try work(wave, isShort: isShort, turn?.control, tables, make, take)
                 wave.removeAll(keepingCapacity: true)
                 waveRows = 0
             } catch {
@@ -181,9 +185,11 @@ package struct CompiledScan {
     }
 
     /// Works on some row groups. False when no more are wanted.
+    ///
+    /// - Parameter isShort: whether this thread does it alone.
     private func work<Part>(
-        _ wave: [[RowRun]], _ control: RequestControl?, _ tables: PathTables?, _ make: (ScannedRowGroup) throws -> Part,
-        _ take: (Part) throws -> Bool
+        _ wave: [[RowRun]], isShort: Bool, _ control: RequestControl?, _ tables: PathTables?,
+        _ make: (ScannedRowGroup) throws -> Part, _ take: (Part) throws -> Bool
     ) throws -> Bool {
         func rowGroup(_ runs: [RowRun]) throws -> ScannedRowGroup {
             let evaluator = ColumnEvaluator(handle, snapshot, control, tables)
@@ -193,7 +199,7 @@ package struct CompiledScan {
                 throw evaluator.failure ?? error
             }
         }
-        guard wave.count > 1, ScanPool.shared.cores > 1 else {
+        guard wave.count > 1, !isShort, ScanPool.shared.cores > 1 else {
             let budget = EvaluationWork.current?.stepsLeft
             for runs in wave {
                 if try !take(EvaluationWork.part(control, budget: budget) { try make(rowGroup(runs)) }) { return false }

@@ -13,12 +13,12 @@ package final class ScanReport {
     @exclusivity(unchecked) package var isDirect = false
     @exclusivity(unchecked) package private(set) var rowsEstimated = 0
     /// Whether that is to be counted where the search itself does not need it.
-    @exclusivity(unchecked) package var isEstimating = true
+    @exclusivity(unchecked) package var isEstimating: Bool
 
     /// The relationships whose members were asked, and from which end.
     @exclusivity(unchecked) package private(set) var semiJoins: [String] = []
 
-    package init() {}
+    package init(isEstimating: Bool = true) { self.isEstimating = isEstimating }
 
     /// - Parameter fromOwners: whether the members of some owners were asked, not the owners of some members.
     package func record(join name: String, fromOwners: Bool) {

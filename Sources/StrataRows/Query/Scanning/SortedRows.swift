@@ -73,13 +73,17 @@ package struct SortedRows {
     package mutating func add(_ rowGroup: ScannedRowGroup, bound: UInt64?) throws {
         var entries: [Entry] = []
         var bound = bound ?? .max
-        try leaveOutLateRows(of: rowGroup, &bound)
+        let firsts = try leaveOutLateRows(of: rowGroup, &bound)
         let most = mostKept
-        parts = rowGroup.parts
-        columns.reserveCapacity(parts.count * sorts.count)
-        for part in parts.indices {
-            for sort in sorts {
-                let column = try rowGroup.column(sort.expression, ofPart: part)
+        columns.reserveCapacity(rowGroup.parts.count * sorts.count)
+        // Nothing is computed of parts without matches, and nothing twice.
+        var numbers = [Int32](repeating: -1, count: rowGroup.parts.count)
+        for index in numbers.indices where rowGroup.count(inPart: index) > 0 {
+            numbers[index] = Int32(parts.count)
+            parts.append(rowGroup.parts[index])
+            for (place, sort) in sorts.enumerated() {
+                let known = place == 0 ? firsts?[index] : nil
+                let column = try known ?? rowGroup.column(sort.expression, ofPart: index)
                 columns.append(column.view)
                 owners.append(column.chunk)
             }
@@ -89,9 +93,10 @@ package struct SortedRows {
         // The last of as many as are wanted.
         var last: Entry?
         try rowGroup.forEachRef { index, row, ref in
-            let code = first.code(columns[index * sortCount], row)
+            let part = numbers[index]
+            let code = first.code(columns[Int(part) * sortCount], row)
             if code > bound { return }
-            let entry = Entry(code: code, ref: ref, part: Int32(index), row: Int32(row))
+            let entry = Entry(code: code, ref: ref, part: part, row: Int32(row))
             // Texts may all begin alike, and so have one code.
             if let last, code == last.code, !comparison.precedes(entry, last) { return }
             entries.append(entry)
@@ -124,30 +129,49 @@ package struct SortedRows {
     /// computed of is looked up for no more than what may be wanted.
     ///
     /// - Parameter bound: codes behind it come too late; is lowered.
-    private func leaveOutLateRows(of rowGroup: ScannedRowGroup, _ bound: inout UInt64) throws {
+    /// - Returns: The first column of each part; nil if nothing has been left out.
+    private func leaveOutLateRows(of rowGroup: ScannedRowGroup, _ bound: inout UInt64) throws -> [ComputedColumn]? {
         guard limit > 0, limit < rowGroup.count, sorts.dropFirst().contains(where: { $0.expression.plainSlot == nil })
-        else {
-            return
-        }
+        else { return nil }
         let order = sorts[0].order
         let firsts = try rowGroup.parts.indices.map { try rowGroup.column(sorts[0].expression, ofPart: $0) }
-        let most = mostKept
-        var codes: [UInt64] = []
-        func select() {
+        var codes = FirstCodes(limit: limit, most: mostKept, bound: bound)
+        for part in firsts.indices {
+            let view = firsts[part].view
+            rowGroup.forEachRow(inPart: part) { codes.add(order.code(view, $0)) }
+        }
+        codes.select()
+        bound = codes.bound
+        for part in firsts.indices {
+            let (view, bound) = (firsts[part].view, bound)
+            rowGroup.filter(inPart: part) { order.code(view, $0) <= bound }
+        }
+        return firsts
+    }
+
+    /// Finds the code behind which no row is among the first ones.
+    private struct FirstCodes {
+        private let limit: Int
+        private let most: Int
+        private(set) var bound: UInt64
+        private var codes: [UInt64] = []
+
+        init(limit: Int, most: Int, bound: UInt64) {
+            self.limit = limit
+            self.most = most
+            self.bound = bound
+        }
+
+        @inline(__always)
+        mutating func add(_ code: UInt64) {
+            if code > bound { return }
+            codes.append(code)
+            if codes.count >= most { select() }
+        }
+
+        mutating func select() {
             codes.keepFirst(limit, by: <)
             if codes.count == limit { bound = min(bound, codes[limit - 1]) }
-        }
-        for part in firsts.indices {
-            rowGroup.forEachRow(inPart: part) { row in
-                let code = order.code(firsts[part].view, row)
-                if code > bound { return }
-                codes.append(code)
-                if codes.count >= most { select() }
-            }
-        }
-        select()
-        for part in firsts.indices {
-            rowGroup.filter(inPart: part) { order.code(firsts[part].view, $0) <= bound }
         }
     }
 

@@ -13,6 +13,8 @@ package struct StoreScan {
     package let entities: EntityNumbers
     /// Makes the objects that some predicates need; nil where rows answer.
     package let objects: ((ObjectRef) -> Any?)?
+    /// Whether there is no other store, so that the plan's way is one in this store.
+    let isOnlyStore: Bool
     /// Asked now and then whether to go on.
     package let turn: ScanTurn?
     package let report: ScanReport
@@ -21,7 +23,7 @@ package struct StoreScan {
     private let memo = Memo()
 
     package init(
-        _ plan: FetchPlan, _ store: SeenStore, needsRow: Bool,
+        _ plan: FetchPlan, _ store: SeenStore, needsRow: Bool, isOnlyStore: Bool,
         objects: ((ObjectRef) -> Any?)?, report: ScanReport, turn: ScanTurn? = nil
     ) {
         let handle = store.handle
@@ -29,6 +31,7 @@ package struct StoreScan {
         scope = RowScope(handle, store.snapshot, turn?.control)
         self.needsRow = needsRow
         self.objects = objects
+        self.isOnlyStore = isOnlyStore
         self.report = report
         self.turn = turn
         search = RowSearch(handle, store.snapshot, plan.shape, family: plan.family, report: report, turn: turn)
@@ -38,6 +41,7 @@ package struct StoreScan {
     /// Keeps what is computed once for a scan; used by one thread at a time.
     private final class Memo {
         var prepared: RowSearch.Prepared?
+        var isDirectTried = false
     }
 
     // MARK: Choosing
@@ -93,7 +97,9 @@ package struct StoreScan {
             scope.handle, scope.snapshot, prepared.predicate, root: search.root, plan.shape, entities: entities,
             reading: columns)
         if let candidates = prepared.candidates {
-            if let choice = prepared.choice { report.record(choice) } else { report.record(prepared.path) }
+            if !prepared.isDirect {
+                if let choice = prepared.choice { report.record(choice) } else { report.record(prepared.path) }
+            }
             return scan.over(candidates, prepared.predicate)
         }
         return try usingIndex(prepared.predicate, .rows) { choice throws(StoreError) in
@@ -108,10 +114,20 @@ package struct StoreScan {
     func prepared() throws -> RowSearch.Prepared? {
         if let prepared = memo.prepared { return prepared }
         guard objects == nil, CompiledExecution.isEnabled, search.root != 0 else { return nil }
+        if let prepared = try direct() { return prepared }
         let compiled = try plan.compiled(scope.handle, scope.snapshot)
         let prepared = try search.prepare(compiled, compiled.program.hasJoins ? plan.predicate : nil)
         memo.prepared = prepared
         return prepared
+    }
+
+    /// As ``directlyPrepared()``, asked once.
+    private func direct() throws -> RowSearch.Prepared? {
+        if !memo.isDirectTried {
+            memo.isDirectTried = true
+            memo.prepared = try directlyPrepared()
+        }
+        return memo.prepared.flatMap { $0.isDirect ? $0 : nil }
     }
 
     /// Fewer objects than this are interpreted in less time than it takes to compile.
@@ -139,8 +155,9 @@ package struct StoreScan {
     package func columnScan(
         reading columns: [RowExpression] = [], interpreting interprets: Bool = true
     ) throws -> CompiledScan? {
-        guard !plan.mayNameObjects else { return nil }
         do {
+            // The rows of objects that the predicate names are looked up one by one, if not by the plan's own way.
+            if plan.mayNameObjects, try direct() == nil { return nil }
             guard let partly = try compiledScan(reading: columns), interprets || partly.predicate.rest == nil,
                 let scan = partly.interpretingRest()
             else { return nil }

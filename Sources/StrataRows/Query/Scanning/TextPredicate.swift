@@ -56,6 +56,13 @@ struct TextPredicate: Sendable {
         }
     }
 
+    /// Whether values are to be equal to a text as it is, or not, that takes no time to compare.
+    var isBriefEquality: Bool {
+        (operation == .equal || operation == .notEqual) && folding.isEmpty && pattern.count <= Self.briefMaximumBytes
+    }
+
+    private static let briefMaximumBytes = 256
+
     /// Whether the question is where the pattern occurs.
     var isSearch: Bool { operation == .contains && !pattern.isEmpty }
 
