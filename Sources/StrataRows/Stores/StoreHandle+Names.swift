@@ -6,7 +6,7 @@ extension StoreHandle {
     ///
     /// - Returns: the reference itself if there is no such row, or it cannot be read.
     /// - Complexity: O(1); reads one block when it is not cached, if the entity has heirs or ancestors.
-    func named(_ ref: ObjectRef, in snapshot: @autoclosure () -> Snapshot) -> ObjectRef {
+    package func named(_ ref: ObjectRef, in snapshot: @autoclosure () -> Snapshot) -> ObjectRef {
         guard let shape = map.shape(ref.entity), shape.family.count > 1 || map.root(shape) != ref.entity,
             let row = try? snapshot().row(ref), map.shape(row.block.entity) != nil
         else { return ref }

@@ -16,10 +16,10 @@ package enum StoreMetadata {
     private static let hashesVersion = 3
     package static let frameworkVersionKey = "NSPersistenceFrameworkVersion"
     /// The version of Core Data that this library stands for: newer than all that have names.
-    static let frameworkVersion = 1_000
+    package static let frameworkVersion = 1_000
 
     /// What the metadata of each kind of store tells of the model, and of who has opened it.
-    static func ofModel(hashes: [String: Data], identifiers: [String]) -> [String: Any] {
+    package static func ofModel(hashes: [String: Data], identifiers: [String]) -> [String: Any] {
         [
             NSStoreModelVersionHashesKey: hashes,
             NSStoreModelVersionIdentifiersKey: identifiers,

@@ -58,7 +58,7 @@ extension StoreScan {
 
     /// The first matches in the order of an index, where other objects are asked, too: those of a few rows are asked in
     /// less time than all that there are. Nil where that is not so, or when a few rows are not enough.
-    func firstDirectly(limit: Int) throws -> [ObjectRef]? {
+    package func firstDirectly(limit: Int) throws -> [ObjectRef]? {
         guard limit > 0, limit <= Self.orderedMaximum, let (direct, path) = directPath, !direct.sorts.isEmpty,
             let lead = path.leads.first(where: { $0.isOrdered })
         else { return nil }
