@@ -254,9 +254,10 @@ docs: bootstrap ## Build the references and the tutorial; fails on a warning or 
 format: ## Format all Swift files in place
 	@$(SWIFT_FILES) | xargs -0 $(SWIFT) format format --in-place --parallel
 
-lint: ## Check the format of all Swift files, that rows know no objects, and that known mutants are those of the code
+lint: ## Check the format of all Swift files, the layers, what libraries list, and that known mutants are those of the code
 	@$(SWIFT_FILES) | xargs -0 $(SWIFT) format lint --strict --parallel
 	@scripts/layers.pl
+	@$(SWIFT) package dump-package | scripts/exports.pl
 	@Tests/mutants.sh -k
 	@# The formatter leaves comments as they are. Rows of a table cannot be broken.
 	@lines=$$($(SWIFT_FILES) | LC_ALL=C.UTF-8 xargs -0 grep -nHE '^.{121,}$$' | grep -E '^[^:]*:[0-9]+: *//' | grep -vE '^[^:]*:[0-9]+: *///? +\|' || true); if [ -n "$$lines" ]; then echo "$$lines"; exit 1; fi
