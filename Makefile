@@ -254,8 +254,9 @@ docs: bootstrap ## Build the references and the tutorial; fails on a warning or 
 format: ## Format all Swift files in place
 	@$(SWIFT_FILES) | xargs -0 $(SWIFT) format format --in-place --parallel
 
-lint: ## Check the format of all Swift files, and that known mutants are those of the code
+lint: ## Check the format of all Swift files, what libraries list, and that known mutants are those of the code
 	@$(SWIFT_FILES) | xargs -0 $(SWIFT) format lint --strict --parallel
+	@$(SWIFT) package dump-package | scripts/exports.pl
 	@Tests/mutants.sh -k
 	@# The formatter leaves comments as they are. Rows of a table cannot be broken.
 	@lines=$$($(SWIFT_FILES) | LC_ALL=C.UTF-8 xargs -0 grep -nHE '^.{121,}$$' | grep -E '^[^:]*:[0-9]+: *//' | grep -vE '^[^:]*:[0-9]+: *///? +\|' || true); if [ -n "$$lines" ]; then echo "$$lines"; exit 1; fi

@@ -56,11 +56,16 @@ func syntax(_ names: String...) -> [Target.Dependency] {
     }
 }
 
+/// What Strata exports, and what its inlined code reaches into. SwiftPM compiles a user's code anew when a module has
+/// changed that the library lists; of one that another module only exports it keeps the old places of stored properties
+/// (6.3), and the program crashes after an update.
+let graph = ["Strata", "StrataRows", "StrataSchema", "StrataLog", "StrataSupport", "StrataRuntime"]
+
 let package = Package(
     name: "Strata",
     products: [
-        .library(name: "Strata", targets: ["Strata"]),
-        .library(name: "CoreData", targets: ["CoreData"]),
+        .library(name: "Strata", targets: graph),
+        .library(name: "CoreData", targets: ["CoreData", "CoreDataNames"] + graph),
         // Models, predicates and expressions alone, for tools that open no store.
         .library(name: "StrataSchema", targets: ["StrataSchema"]),
         .library(name: "StrataTransfer", targets: ["StrataTransfer"]),
@@ -78,7 +83,7 @@ let package = Package(
         .plugin(name: "PortedSources", targets: ["PortedSources"]),
         .plugin(name: "Port", targets: ["Port"]),
         // The same by a macro, with the trait Macros.
-        .library(name: "StrataManaged", targets: ["StrataManaged"]),
+        .library(name: "StrataManaged", targets: ["StrataManaged"] + graph),
     ],
     traits: [
         .trait(name: "Combine", description: "Publishers of OpenCombine, and a module Combine that exports it."),
