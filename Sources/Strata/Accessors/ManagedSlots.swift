@@ -61,9 +61,10 @@ public struct ManagedSlots: @unchecked Sendable {
     func resolveNumber<Value: AttributeValue>(
         _ position: Int, _ shape: EntityShape, as type: Value.Type
     ) -> SlotToken? {
-        guard case .slot(let slot)? = shape.property(names[position]) else { return nil }
+        // Asked first: values of other types come by here each time.
+        guard Value._ofInteger(0) != nil, case .slot(let slot)? = shape.property(names[position]) else { return nil }
         let kind = shape.slots[slot].kind
-        guard kind == .date ? type == Double.self : kind.isNumber && Value._ofInteger(0) != nil else { return nil }
+        guard kind == .date ? type == Double.self : kind.isNumber else { return nil }
         let token = SlotToken(shape: shape, index: slot, offset: shape.slots[slot].offset)
         numbers[position].store(token.rawValue, ordering: .relaxed)
         return token

@@ -91,9 +91,7 @@ final class BatchInsertPart {
         var references = BatchReferences(handle, transaction, snapshot)
         for index in entries.indices {
             if case .update(let holder, let values) = entries[index].fate {
-                let isInTheWay =
-                    try values.map { try snapshot.has($0, holder) } ?? true
-
+                let isInTheWay = try values.map { try snapshot.has($0, holder) } ?? true
                 if isInTheWay, let row = try snapshot.row(holder), let target = handle.map.shape(row.block.entity) {
                     try update(row, target, entries[index].given, transaction, &references)
                     continue

@@ -150,24 +150,15 @@ import Testing
     private static func coordinator(
         _ place: Place, _ graph: RuledGraph
     ) throws -> (NSPersistentStoreCoordinator, () -> Void) {
-        if place == .service {
+        guard let kept = StorePlace(rawValue: place.rawValue) else {
             return (try ServiceStore.make(graph.model(), Service()), {})
         }
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: graph.model())
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("strata-rules-\(UUID().uuidString)")
-        let type =
-            switch place {
-            case .memory: NSInMemoryStoreType
-            case .file: NSBinaryStoreType
-            default: NSSQLiteStoreType
-            }
-        let store = try coordinator.addPersistentStore(
-            ofType: type, configurationName: nil, at: place == .memory ? nil : url,
-            options: place == .log ? [StrataDurabilityOption: "os"] : nil)
+        let coordinator = try kept.coordinator(graph.model(), at: url)
         return (
             coordinator,
             {
-                try? coordinator.remove(store)
+                for store in coordinator.persistentStores { try? coordinator.remove(store) }
                 try? FileManager.default.removeItem(at: url)
             }
         )

@@ -69,6 +69,11 @@ struct ObjectMerge {
             object.keepTransientDefaults(overlay)
             overlay.clearUnchanged(object.summary, persistentSlots: shape.persistentSlotCount)
         }
+        attach(row)
+    }
+
+    /// What is absent has the row's values from now on, not the model's defaults.
+    private func attach(_ row: Row) {
         object.flags.remove(.defaultsBelow)
         object.attach(row.block, row: row.index, location: row.location)
     }
@@ -99,8 +104,7 @@ struct ObjectMerge {
             }
         }
         // A change that is given up after all must not bring back what was read before.
-        object.flags.remove(.defaultsBelow)
-        object.attach(row.block, row: row.index, location: row.location)
+        attach(row)
     }
 
     private func isStored(_ value: Any?, _ slot: Int, _ row: Row) -> Bool {
@@ -140,8 +144,7 @@ struct ObjectMerge {
             if isDirty { object.overlay?.clearValue(slot, shape) }
         }
         object.overlay?.clearValues(object.summary) { present, dirty in present & ~dirty }
-        object.flags.remove(.defaultsBelow)
-        object.attach(row.block, row: row.index, location: row.location)
+        attach(row)
         for state in object.toMany { state?.unload() }
         references?.apply()
         showStore()

@@ -78,7 +78,7 @@ class StoreEnding: SaveEnding {
                 guard rounds < Self.maximumConflictRounds, attempts < Self.maximumAttempts else {
                     throw StoreFailure.cocoaError(error, saving: handle)
                 }
-                noteFailedAttempt()
+                recordFailedAttempt()
                 pipeline.settle()
                 var merged = try alignPartners()
                 var left = error
@@ -95,7 +95,7 @@ class StoreEnding: SaveEnding {
         }
     }
 
-    private func noteFailedAttempt() {
+    private func recordFailedAttempt() {
         let overtaken = overtaken ?? OvertakenSave(handle)
         self.overtaken = overtaken
         overtaken.attemptFailed(attempts)

@@ -7,14 +7,10 @@ import Testing
 /// merge policies. Whatever is committed, no reference leads nowhere, both ends of relationships agree, and deletions
 /// keep to the rules.
 @Suite struct ConcurrentGraphTests {
-    enum Place: String, CaseIterable, Sendable {
-        case log, memory, file
-    }
-
     private static let objects = 8
 
-    @Test(arguments: Place.allCases, RandomRuns.seeds(from: 20_261_130, count: 20))
-    func whatIsStoredIsInOrder(_ place: Place, _ seed: UInt64) throws {
+    @Test(arguments: StorePlace.allCases, RandomRuns.seeds(from: 20_261_130, count: 20))
+    func whatIsStoredIsInOrder(_ place: StorePlace, _ seed: UInt64) throws {
         var run = try Run(place, seed)
         defer { run.close() }
         for step in 0..<RandomRuns.operations(30) {
@@ -53,21 +49,12 @@ import Testing
         private var stored = Stored()
         private(set) var isBroken = false
 
-        init(_ place: Place, _ seed: UInt64) throws {
+        init(_ place: StorePlace, _ seed: UInt64) throws {
             name = "\(place) seed \(seed)"
             random = SeededGenerator(seed: seed)
             graph = RuledGraph(&random, objects: ConcurrentGraphTests.objects)
-            coordinator = NSPersistentStoreCoordinator(managedObjectModel: graph.model())
             url = FileManager.default.temporaryDirectory.appendingPathComponent("strata-graph-\(UUID().uuidString)")
-            let type =
-                switch place {
-                case .log: NSSQLiteStoreType
-                case .memory: NSInMemoryStoreType
-                case .file: NSBinaryStoreType
-                }
-            try coordinator.addPersistentStore(
-                ofType: type, configurationName: nil, at: place == .memory ? nil : url,
-                options: place == .log ? [StrataDurabilityOption: "os"] : nil)
+            coordinator = try place.coordinator(graph.model(), at: url)
             try fill()
             let policies: [NSMergePolicyType] = [
                 .errorMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,

@@ -8,10 +8,6 @@ import Testing
 /// The object went by the version of the newest row and had the values of the one before. The next change wrote these
 /// over what the others had saved, without a conflict, and the two ends of relationships came to disagree.
 @Suite struct DeletionTakenBackTests {
-    enum Place: CaseIterable, Sendable {
-        case log, memory, file
-    }
-
     enum Way: CaseIterable, Sendable {
         case rollback, undo
     }
@@ -31,20 +27,6 @@ import Testing
         }
     }
 
-    private static func coordinator(_ place: Place, _ url: URL) throws -> NSPersistentStoreCoordinator {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: ConflictModel.make())
-        let type =
-            switch place {
-            case .log: NSSQLiteStoreType
-            case .memory: NSInMemoryStoreType
-            case .file: NSBinaryStoreType
-            }
-        try coordinator.addPersistentStore(
-            ofType: type, configurationName: nil, at: place == .memory ? nil : url,
-            options: place == .log ? [StrataDurabilityOption: "os"] : nil)
-        return coordinator
-    }
-
     private static func context(_ coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectContext {
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
@@ -52,11 +34,11 @@ import Testing
         return context
     }
 
-    @Test(arguments: Place.allCases, Way.allCases)
-    func whatOthersSavedIsNotWrittenOver(_ place: Place, _ way: Way) throws {
+    @Test(arguments: StorePlace.allCases, Way.allCases)
+    func whatOthersSavedIsNotWrittenOver(_ place: StorePlace, _ way: Way) throws {
         for type in [NSMergePolicyType.overwriteMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType] {
             let url = FileManager.default.temporaryDirectory.appendingPathComponent("strata-back-\(UUID().uuidString)")
-            let coordinator = try Self.coordinator(place, url)
+            let coordinator = try place.coordinator(ConflictModel.make(), at: url)
             defer {
                 for store in coordinator.persistentStores { try? coordinator.remove(store) }
                 removeStore(at: url)

@@ -83,6 +83,19 @@ import Testing
             }
         }
 
+        /// A context with a merge policy during which the rival gets other values.
+        func context(
+            _ type: NSMergePolicyType, _ way: Way = .beforeAllConflicts,
+            changing values: [String: Any?] = ["code": "b", "name": "renamed"]
+        ) -> NSManagedObjectContext {
+            let policy = PausingPolicy(merge: type)
+            policy.way = way
+            policy.pause = { [unowned self] in try change(values) }
+            let context = store.context()
+            context.mergePolicy = policy
+            return context
+        }
+
         func items() throws -> [String] {
             let context = store.context()
             return try context.performAndWait {
@@ -97,11 +110,7 @@ import Testing
         for way in Way.allCases {
             for isKnown in [false, true] {
                 let scene = try Scene(kind)
-                let context = scene.store.context()
-                let policy = PausingPolicy(merge: type)
-                policy.way = way
-                policy.pause = { try scene.change(["code": "b", "name": "renamed"]) }
-                context.mergePolicy = policy
+                let context = scene.context(type, way)
                 try context.performAndWait {
                     let known = isKnown ? context.object(with: scene.id) : nil
                     #expect(known?.text("code") == (isKnown ? "a" : nil))
@@ -122,11 +131,7 @@ import Testing
     func whatIsUpdatedKeepsItsValue(_ kind: StoreKind, _ type: NSMergePolicyType) throws {
         for way in Way.allCases {
             let scene = try Scene(kind)
-            let context = scene.store.context()
-            let policy = PausingPolicy(merge: type)
-            policy.way = way
-            policy.pause = { try scene.change(["code": "b", "name": "renamed"]) }
-            context.mergePolicy = policy
+            let context = scene.context(type, way)
             try context.performAndWait {
                 let own = item(context, ["code": "c", "name": "own"])
                 try context.save()
@@ -143,10 +148,7 @@ import Testing
     func onlyTheValueCounts(_ kind: StoreKind, _ type: NSMergePolicyType) throws {
         for (values, isFree) in [(["code": nil, "name": "renamed"], true), (["name": "renamed"], false)] {
             let scene = try Scene(kind)
-            let context = scene.store.context()
-            let policy = PausingPolicy(merge: type)
-            policy.pause = { try scene.change(values) }
-            context.mergePolicy = policy
+            let context = scene.context(type, changing: values)
             try context.performAndWait {
                 _ = item(context, ["code": "a", "count": 7])
                 try context.save()
