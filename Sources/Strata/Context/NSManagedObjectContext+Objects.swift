@@ -58,6 +58,8 @@ extension NSManagedObjectContext {
             guard try realizeIfThere(object), !object.flags.contains(.gone) else { throw Self.missing(objectID) }
             return object
         }
+        // The row may have come since a follower has looked, and with it the entity that the object has.
+        if generation == nil { try store?.withBorrowed { try $0.catchUp() } }
         if let other = store?.withBorrowed({ named(objectID, $0) }) { return try findExistingObject(with: other) }
         if let link { return try existingObjectFromParent(objectID, link) }
         guard let store else {
@@ -68,7 +70,6 @@ extension NSManagedObjectContext {
         }
         try store.withBorrowed { handle in
             if let custom = handle.custom { try custom.prepare(objectID, in: self) }
-            if generation == nil { try handle.catchUp() }
             // A fault that is found to have no row goes at once, unless the context keeps what it makes.
             if isRetaining { try checkExists(objectID, handle) }
         }

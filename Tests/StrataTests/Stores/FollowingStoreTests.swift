@@ -78,6 +78,26 @@ import Testing
         #expect(reading.performAndWait { object.title } == "b")
     }
 
+    /// The ID's entity is an ancestor of the object's, whose row the reader has not seen yet.
+    @Test(arguments: [false, true]) func anObjectIsFoundByAnAncestorsName(fromChild: Bool) throws {
+        #expect(try titles() == [])
+        let text = try context.performAndWait { () throws in
+            let manager = insert("Manager", context)
+            try context.save()
+            return manager.objectID.uriRepresentation().absoluteString.replacingOccurrences(
+                of: "Manager", with: "Employee")
+        }
+        let id = try #require(readers.managedObjectID(for: text))
+        let child = NSManagedObjectContext(.privateQueue)
+        child.parent = reading
+        let asking = fromChild ? child : reading
+        try asking.performAndWait { () throws in
+            let object = try asking.existingObject(with: id)
+            #expect(object is Manager && object.objectID.entity.name == "Manager")
+            #expect(try asking.fetch(NSFetchRequest<Manager>(entityName: "Manager")).first === object)
+        }
+    }
+
     @Test func aPinnedContextStaysWhereItIs() throws {
         try save("a")
         try reading.performAndWait { () throws in try reading.setQueryGenerationFrom(.current) }
