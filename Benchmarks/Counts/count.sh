@@ -6,8 +6,8 @@
 #   count.sh PROGRAM update [NAME...]   writes counts.txt
 #
 # The counts are those of one processor's architecture and one toolchain: counts.txt says which. With another one the
-# comparison is skipped; with STRATA_COUNT_STRICT=1 that is a failure. They repeat to about 1 % while nothing else runs,
-# and are no measure of time. On a busy machine threads take each other's work over at other times: saves then cost up to
+# comparison is skipped; with STRATA_COUNT_STRICT=1 that is a failure. Of two runs the one with fewer counts, since work
+# in the background may come into one of them. They repeat to about 1 % while nothing else runs, and are no measure of time. On a busy machine threads take each other's work over at other times: saves then cost up to
 # a third more, with any program.
 set -euo pipefail
 program=$1
@@ -27,17 +27,25 @@ if [ "$action" = check ] && [ "$known" != "$machine" ]; then
     echo "counts.txt was made on $known, this is $machine: nothing to compare with" >&2
     exit "${STRATA_COUNT_STRICT:-0}"
 fi
+# The fewer instructions of two runs with these arguments.
+fewer() {
+    local first second
+    first=$(instructions "$@")
+    second=$(instructions "$@")
+    echo $((first < second ? first : second))
+}
+
 failed=0
 for name in "${names[@]}"; do
     operations=$("$program" list | awk -v name="$name" '$1 == name { print $2 }')
     [ -n "$operations" ] || { echo "no path $name" >&2; exit 64; }
-    few=$(instructions "$name" 2)
+    few=$(fewer "$name" 2)
     rounds=4
-    count=$((($(instructions "$name" $((2 + rounds))) - few) / rounds / operations))
+    count=$((($(fewer "$name" $((2 + rounds))) - few) / rounds / operations))
     # Of short operations more, since what the program does beside them comes in between.
     if [ $count -lt 1000 ]; then
         rounds=40
-        count=$((($(instructions "$name" $((2 + rounds))) - few) / rounds / operations))
+        count=$((($(fewer "$name" $((2 + rounds))) - few) / rounds / operations))
     fi
     old=$(awk -v name="$name" '$1 == name { print $2 }' counts.txt 2>/dev/null || true)
     if [ "$action" = update ]; then

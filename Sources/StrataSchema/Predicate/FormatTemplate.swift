@@ -2,12 +2,6 @@ import Foundation
 import StrataSupport
 import Synchronization
 
-/// A place in a template that an argument of the format goes to.
-struct FormatArgument {
-    let number: Int
-    let kind: PredicateToken.Placeholder
-}
-
 /// A parsed format with places for its arguments: what is left of making a predicate is to put them in.
 ///
 /// Only formats whose placeholders are sides of comparisons, or elements of lists that are, have one. Parsing others
@@ -46,8 +40,10 @@ final class FormatTemplate: @unchecked Sendable {
     }
 
     private func filled(_ expression: NSExpression, _ arguments: [Any?]) -> NSExpression? {
+        if type(of: expression) == FormatPlace.self, let place = expression as? FormatPlace {
+            return Self.expression(place, arguments)
+        }
         switch expression.form {
-        case .constant(let argument as FormatArgument): return Self.expression(argument, arguments)
         // Parameters of plans are told apart by their expressions: each predicate has its own.
         case .constant(let value): return NSExpression(form: .constant(value))
         case .aggregate(let elements):
@@ -62,28 +58,32 @@ final class FormatTemplate: @unchecked Sendable {
     }
 
     /// What the parser makes of an argument; nil for one that is no value, or not what the placeholder wants.
-    private static func expression(_ argument: FormatArgument, _ arguments: [Any?]) -> NSExpression? {
-        guard argument.number < arguments.count else { return nil }
-        let value = AnyElements.plain(arguments[argument.number])
-        switch argument.kind {
-        case .object:
-            let isPlain = value.map { AnyElements.isSurelyPlain($0) } ?? true
-            if !isPlain, let value, AnyElements.isInstance(value), value is NSPredicate || value is NSExpression {
-                return nil
-            }
-            return NSExpression(form: .constant(value))
+    private static func expression(_ place: FormatPlace, _ arguments: [Any?]) -> NSExpression? {
+        guard place.number < arguments.count else { return nil }
+        var plain: Any? { AnyElements.plain(arguments[place.number]) }
+        switch place.kind {
+        case .object: return constant(arguments[place.number])
         case .key:
-            guard let name = value as? String else { return nil }
+            guard let name = plain as? String else { return nil }
             let path = KeyPathComponents(name)
             return path.names.isEmpty ? nil : NSExpression(form: .keyPath(operand: nil, path: path))
         case .integer:
-            guard let number = Arithmetic(value) else { return nil }
+            guard let number = Arithmetic(plain) else { return nil }
             return NSExpression(form: .constant(number.integerValue.map { Int($0) as Any } ?? number.anyValue))
-        case .double: return Arithmetic(value).map { NSExpression(form: .constant($0.doubleValue)) }
+        case .double: return Arithmetic(plain).map { NSExpression(form: .constant($0.doubleValue)) }
         case .text:
-            guard case .string(let text) = Operand(value) else { return nil }
+            guard case .string(let text) = Operand(plain) else { return nil }
             return NSExpression(form: .constant(text))
         }
+    }
+
+    /// Nil for what is a part of a predicate, and no value.
+    private static func constant(_ value: Any?) -> NSExpression? {
+        guard let value else { return NSExpression(form: .constant(nil)) }
+        if AnyElements.isSurelyPlain(value) { return NSExpression(form: .constant(value)) }
+        let plain = AnyElements.plain(value)
+        if let plain, AnyElements.isInstance(plain), plain is NSPredicate || plain is NSExpression { return nil }
+        return NSExpression(form: .constant(plain))
     }
 
     // MARK: Places
@@ -100,11 +100,9 @@ final class FormatTemplate: @unchecked Sendable {
     }
 
     private static func argumentCount(_ expression: NSExpression) -> Int {
-        switch expression.form {
-        case .constant(let value): value is FormatArgument ? 1 : 0
-        case .aggregate(let elements): elements.reduce(0) { $0 + argumentCount($1) }
-        default: 0
-        }
+        if expression is FormatPlace { return 1 }
+        guard case .aggregate(let elements) = expression.form else { return 0 }
+        return elements.reduce(0) { $0 + argumentCount($1) }
     }
 }
 

@@ -135,7 +135,7 @@ extension PredicateParser {
     }
 
     private mutating func parsePlaceholder(_ kind: PredicateToken.Placeholder) throws(PredicateFormatError) -> Node {
-        if isTemplate { return .expression(NSExpression(form: .constant(nextPlaceholder(kind)))) }
+        if isTemplate { return .expression(nextPlaceholder(kind)) }
         let value = try nextArgument()
         switch kind {
         case .object:

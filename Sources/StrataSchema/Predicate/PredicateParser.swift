@@ -54,7 +54,7 @@ package struct PredicateParser {
         return try parser.parsedWhole()
     }
 
-    /// The predicate of a format with a ``FormatArgument`` as a constant in the place of each placeholder.
+    /// The predicate of a format with a ``FormatPlace`` for each placeholder.
     static func template(
         _ format: String
     ) throws(PredicateFormatError) -> (predicate: NSPredicate, argumentCount: Int) {
@@ -126,9 +126,9 @@ package struct PredicateParser {
     }
 
     /// The place of the placeholder that is the current token, of a template.
-    mutating func nextPlaceholder(_ kind: PredicateToken.Placeholder) -> FormatArgument {
+    mutating func nextPlaceholder(_ kind: PredicateToken.Placeholder) -> FormatPlace {
         defer { argumentCount += 1 }
-        return FormatArgument(number: argumentCount, kind: kind)
+        return FormatPlace(number: argumentCount, kind: kind)
     }
 
     /// The argument of the placeholder that is the current token.

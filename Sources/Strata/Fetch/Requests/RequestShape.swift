@@ -38,18 +38,20 @@ struct RequestShape {
                 || form == .dictionaryResultType
         else { return nil }
         bytes.reserveCapacity(256)
-        append(UInt64(UInt(bitPattern: ObjectIdentifier(Result.self))))
-        append(request.stored.entityName ?? "")
-        append(
+        let loading = Self.bits(
             request.stored.includesSubentities, request.stored.includesPropertyValues,
             request.stored.includesPendingChanges)
-        append(
+        let result = Self.bits(
             request.stored.returnsObjectsAsFaults, request.stored.shouldRefreshRefetchedObjects,
             request.stored.returnsDistinctResults)
-        bytes.append(UInt8(truncatingIfNeeded: form.rawValue))
-        append(UInt64(bitPattern: Int64(request.stored.fetchLimit)))
-        append(UInt64(bitPattern: Int64(request.stored.fetchOffset)))
-        append(UInt64(bitPattern: Int64(request.stored.fetchBatchSize)))
+        let bits = UInt64(loading) | UInt64(result) << 8 | UInt64(truncatingIfNeeded: form.rawValue) << 16
+        // Written together: each piece by itself is a call that checks the array.
+        let head = (
+            UInt64(UInt(bitPattern: ObjectIdentifier(Result.self))), bits, request.stored.fetchLimit,
+            request.stored.fetchOffset, request.stored.fetchBatchSize
+        )
+        withUnsafeBytes(of: head) { bytes.append(contentsOf: $0) }
+        append(request.stored.entityName ?? "")
         for path in request.stored.relationshipKeyPathsForPrefetching ?? [] {
             append(.prefetch)
             append(path)
@@ -84,8 +86,8 @@ struct RequestShape {
         bytes.append(contentsOf: text.utf8)
     }
 
-    private mutating func append(_ first: Bool, _ second: Bool, _ third: Bool) {
-        bytes.append((first ? 1 : 0) | (second ? 2 : 0) | (third ? 4 : 0))
+    private static func bits(_ first: Bool, _ second: Bool, _ third: Bool) -> UInt8 {
+        (first ? 1 : 0) | (second ? 2 : 0) | (third ? 4 : 0)
     }
 
     /// False for a descriptor with a comparator, a Swift key path, or a class of the program's own.
@@ -146,8 +148,9 @@ struct RequestShape {
             append(.path)
             append(path.text)
         case .aggregate(let elements) where elements.count > Self.elementsMaximum: return false
-        case .constant(let value) where isLiteral: return append(literal: value)
-        case .constant, .aggregate:
+        case .constant(let value):
+            return isLiteral ? append(literal: value) : append(PlanParameter(expression, value))
+        case .aggregate:
             if !isLiteral, let value = form.constantValue { return append(PlanParameter(expression, value)) }
             return literally { $0.append(partsOf: form) }
         case .variable, .keyPath, .function, .subquery, .conditional:
@@ -272,7 +275,7 @@ struct RequestShape {
         }
         guard list.elements.count <= Self.elementsMaximum else { return false }
         append(.list)
-        append(list.isUnordered, list.isOrderedSet, false)
+        bytes.append(Self.bits(list.isUnordered, list.isOrderedSet, false))
         // Two bounds, nothing at all, or any number.
         bytes.append(list.elements.isEmpty ? 0 : list.elements.count == 2 ? 2 : 1)
         var last: UInt8?
