@@ -32,16 +32,33 @@ package final class EvaluationWork {
     }
 
     /// Runs a body whose steps on this thread it counts.
+    @inlinable
     package func run<T, Failure: Error>(_ body: () throws(Failure) -> T) throws(Failure) -> T {
-        let (owner, left) = (strata_work_owner(), strata_work_left())
+        let outer = enter()
+        defer { leave(to: outer) }
+        return try body()
+    }
+
+    /// What the thread counted for before.
+    @usableFromInline
+    package struct Outer {
+        let owner: UnsafeMutableRawPointer?
+        let stepsLeft: Int64
+    }
+
+    @usableFromInline
+    package func enter() -> Outer {
+        let outer = Outer(owner: strata_work_owner(), stepsLeft: strata_work_left())
         // SAFETY: the work outlives the body, after which the thread forgets it.
         strata_work_set_owner(Unmanaged.passUnretained(self).toOpaque())
         strata_work_set_left(hasEnded ? Int64(-1) : Self.stepsPerQuestion)
-        defer {
-            strata_work_set_owner(owner)
-            strata_work_set_left(left)
-        }
-        return try withExtendedLifetime(self) { () throws(Failure) in try body() }
+        return outer
+    }
+
+    @usableFromInline
+    package func leave(to outer: Outer) {
+        strata_work_set_owner(outer.owner)
+        strata_work_set_left(outer.stepsLeft)
     }
 
     /// What counts the thread's steps, if anything does.

@@ -2,13 +2,13 @@
 ///
 /// A class of its own, since telling it from constants by its value takes a cast of an existential for each of them.
 final class FormatPlace: NSExpression {
-    let number: Int
-    let kind: PredicateToken.Placeholder
+    /// Of the argument, from 0.
+    private(set) var number = 0
+    private(set) var kind = PredicateToken.Placeholder.object
 
-    /// - Parameter number: of the argument, from 0.
-    init(number: Int, kind: PredicateToken.Placeholder) {
+    convenience init(number: Int, kind: PredicateToken.Placeholder) {
+        self.init(form: .constant(nil))
         self.number = number
         self.kind = kind
-        super.init(form: .constant(nil))
     }
 }

@@ -17,38 +17,31 @@ package enum Operand {
     /// Anything else, compared by identity, `isEqual` or `==`.
     case object(Any)
 
-    package init(_ value: Any?) {
-        guard let value else {
-            self = .null
-            return
+    package init(_ value: borrowing Any?) { self = Self.of(value) }
+
+    private static func of(_ value: Any?) -> Operand {
+        guard let value else { return .null }
+        return opened(value)
+    }
+
+    /// A value whose type is told by comparing it with those that most are of. A cast out of an existential takes 250
+    /// instructions, and whether a type is one of a class is asked of the runtime, which costs more than all of these.
+    private static func opened<Value>(_ value: Value) -> Operand {
+        func read<Known>(_ type: Known.Type) -> Known {
+            // SAFETY: called with the type that the value has.
+            withUnsafePointer(to: value) { UnsafeRawPointer($0).assumingMemoryBound(to: type).pointee }
         }
-        let type = type(of: value)
-        // Whether a type is one of a class is asked of the runtime, which costs more than comparing with all of these.
-        if type == String.self, let value = value as? String {
-            self = .string(value)
-        } else if type == Int64.self, let value = value as? Int64 {
-            self = .integer(value)
-        } else if type == Int.self, let value = value as? Int {
-            self = .integer(Int64(value))
-        } else if type == Int32.self, let value = value as? Int32 {
-            self = .integer(Int64(value))
-        } else if type == Int16.self, let value = value as? Int16 {
-            self = .integer(Int64(value))
-        } else if type == Double.self, let value = value as? Double {
-            self = .double(value)
-        } else if type == Bool.self, let value = value as? Bool {
-            self = .integer(value ? 1 : 0)
-        } else if type == Date.self, let value = value as? Date {
-            self = .date(value.timeIntervalSinceReferenceDate)
-        } else if type == UUID.self, let value = value as? UUID {
-            self = .uuid(value)
-        } else if type == Decimal.self, let value = value as? Decimal {
-            self = .decimal(value)
-        } else if type is AnyClass {
-            self = Operand(instance: value)
-        } else {
-            self = Operand(uncommon: value)
-        }
+        if Value.self == String.self { return .string(read(String.self)) }
+        if Value.self == Int64.self { return .integer(read(Int64.self)) }
+        if Value.self == Int.self { return .integer(Int64(read(Int.self))) }
+        if Value.self == Int32.self { return .integer(Int64(read(Int32.self))) }
+        if Value.self == Int16.self { return .integer(Int64(read(Int16.self))) }
+        if Value.self == Double.self { return .double(read(Double.self)) }
+        if Value.self == Bool.self { return .integer(read(Bool.self) ? 1 : 0) }
+        if Value.self == Date.self { return .date(read(Date.self).timeIntervalSinceReferenceDate) }
+        if Value.self == UUID.self { return .uuid(read(UUID.self)) }
+        if Value.self == Decimal.self { return .decimal(read(Decimal.self)) }
+        return Value.self is AnyClass ? Operand(instance: value) : Operand(uncommon: value)
     }
 
     private init(instance value: Any) {

@@ -19,9 +19,9 @@ import Testing
     /// The same request over column chunks, twice, over blocks, and interpreted.
     private func all<Value>(_ body: () throws -> Value) rethrows -> [Value] {
         var results: [Value] = []
-        for _ in 0..<2 { results.append(try ColumnChunkUse.$current.withValue(.always) { try body() }) }
-        results.append(try ColumnChunkUse.$current.withValue(.never) { try body() })
-        results.append(try CompiledExecution.$isEnabled.withValue(false) { try body() })
+        for _ in 0..<2 { results.append(try ColumnChunkUse.setting.withValue(.always) { try body() }) }
+        results.append(try ColumnChunkUse.setting.withValue(.never) { try body() })
+        results.append(try CompiledExecution.setting.withValue(false) { try body() })
         return results
     }
 
@@ -37,7 +37,7 @@ import Testing
         let (kind, budget) = `where`
         print("ColumnChunkTests.randomRequests: \(kind), \(budget), seed \(seed)")
         var random = SeededGenerator(seed: seed)
-        try ColumnChunkUse.$budgetBytes.withValue(budget.byteCount) {
+        try ColumnChunkUse.budgetSetting.withValue(budget.byteCount) {
             let store = try TestStore(kind, CompiledFetchModel.model(hasSubentity: false))
             let context = store.context()
             try context.performAndWait {
@@ -204,11 +204,11 @@ import Testing
         request.predicate = NSPredicate(format: format)
         let strips = try context.fetch(request)
         let again = try context.fetch(request)
-        let blocks = try ColumnChunkUse.$current.withValue(.never) { try context.fetch(request) }
+        let blocks = try ColumnChunkUse.setting.withValue(.never) { try context.fetch(request) }
         #expect(strips == blocks && again == blocks, "\(format)")
         let counts = try (
             context.count(for: request),
-            CompiledExecution.$isEnabled.withValue(false) {
+            CompiledExecution.setting.withValue(false) {
                 try context.count(for: request)
             }
         )

@@ -49,7 +49,7 @@ import Testing
     /// Runs the body compiled and interpreted.
     private func both<Value>(_ body: () throws -> Value) rethrows -> (compiled: Value, interpreted: Value) {
         let compiled = try body()
-        let interpreted = try CompiledExecution.$isEnabled.withValue(false) { try body() }
+        let interpreted = try CompiledExecution.setting.withValue(false) { try body() }
         return (compiled, interpreted)
     }
 

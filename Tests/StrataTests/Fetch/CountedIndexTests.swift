@@ -79,7 +79,7 @@ import Testing
             for format in formats {
                 let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Item")
                 request.predicate = NSPredicate(format: format)
-                let expected = try CompiledExecution.$isEnabled.withValue(false) { try context.count(for: request) }
+                let expected = try CompiledExecution.setting.withValue(false) { try context.count(for: request) }
                 #expect(try context.count(for: request) == expected, "\(format)")
                 request.resultType = .countResultType
                 let explanation = try context.explain(request)
@@ -88,7 +88,7 @@ import Testing
                 // Rows of others lie between those of a subentity.
                 let special = NSFetchRequest<any NSFetchRequestResult>(entityName: "SpecialItem")
                 special.predicate = request.predicate
-                let some = try CompiledExecution.$isEnabled.withValue(false) { try context.count(for: special) }
+                let some = try CompiledExecution.setting.withValue(false) { try context.count(for: special) }
                 #expect(try context.count(for: special) == some && some < expected, "\(format)")
                 request.resultType = .managedObjectIDResultType
                 request.includesSubentities = false
@@ -113,7 +113,7 @@ import Testing
                     // What is not saved may come before the page.
                     let unsaved = context.insert("Item", ["code": -1, "price": -1.0, "rank": 500])
                     let found = try context.fetch(request).map(\.objectID)
-                    let expected = try CompiledExecution.$isEnabled.withValue(false) { try context.fetch(request) }
+                    let expected = try CompiledExecution.setting.withValue(false) { try context.fetch(request) }
                     #expect(found == expected.map(\.objectID))
                     context.delete(unsaved)
                     context.processPendingChanges()
@@ -191,13 +191,13 @@ import Testing
         }
         func ask() throws -> PlanRun.Outcome { PlanRun.Outcome(try context.fetch(request)) }
         let asked = "\(text): \(request.predicate?.formatString ?? "all") by \(key) \(ascending) \(request)"
-        let expected = try CompiledExecution.$isEnabled.withValue(false) { try ask() }
+        let expected = try CompiledExecution.setting.withValue(false) { try ask() }
         // More than once: the way through an index is remembered.
         for _ in 0..<3 { #expect(try ask() == expected, "\(asked)") }
         for use in [IndexUse.always, .never] {
-            #expect(try IndexUse.$current.withValue(use) { try ask() } == expected, "\(use), \(asked)")
+            #expect(try IndexUse.setting.withValue(use) { try ask() } == expected, "\(use), \(asked)")
         }
-        let count = try CompiledExecution.$isEnabled.withValue(false) { try context.count(for: request) }
+        let count = try CompiledExecution.setting.withValue(false) { try context.count(for: request) }
         #expect(try context.count(for: request) == count, "\(asked)")
     }
 

@@ -128,7 +128,7 @@ import Testing
     ) throws {
         let store = try TestStore(kind, Self.model())
         let context = store.context()
-        try CompiledExecution.$isEnabled.withValue(isCompiled) {
+        try CompiledExecution.setting.withValue(isCompiled) {
             try context.performAndWait {
                 let fits: [Int64] = [.max, .max, -5, .min, .min]
                 for value in fits { _ = context.insert("Item", ["a": 1, "big": value]) }

@@ -105,7 +105,7 @@ import Testing
         try context.performAndWait {
             try fill(context, [Self.decomposed, "zeta", Self.composed, Self.decomposed])
             for isCompiled in [true, false] {
-                try CompiledExecution.$isEnabled.withValue(isCompiled) {
+                try CompiledExecution.setting.withValue(isCompiled) {
                     let request = NSFetchRequest<NSDictionary>(entityName: "Item")
                     request.resultType = .dictionaryResultType
                     request.propertiesToFetch = ["name"]
@@ -170,12 +170,12 @@ import Testing
                     }
                     let text = "\(format) \(form.unicodeScalars.count)"
                     #expect(try numbers() == found, "planned, \(text)")
-                    #expect(try CompiledExecution.$isEnabled.withValue(false) { try numbers() } == found, "\(text)")
+                    #expect(try CompiledExecution.setting.withValue(false) { try numbers() } == found, "\(text)")
                     request.predicate = NSCompoundPredicate(
                         notPredicateWithSubpredicate: try #require(request.predicate))
                     let others = Set(names.indices).subtracting(found)
                     #expect(try numbers() == others, "planned, NOT \(text)")
-                    #expect(try CompiledExecution.$isEnabled.withValue(false) { try numbers() } == others, "\(text)")
+                    #expect(try CompiledExecution.setting.withValue(false) { try numbers() } == others, "\(text)")
                 }
             }
             let all = try context.all("Item", "name != nil")

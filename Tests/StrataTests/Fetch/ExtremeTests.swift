@@ -75,10 +75,10 @@ import Testing
         }
         if random.chance(0.1) { request.fetchOffset = 1 }
         let found = try world.context.fetch(request).map(flat)
-        let wanted = try CompiledExecution.$isEnabled.withValue(false) { try world.context.fetch(request).map(flat) }
+        let wanted = try CompiledExecution.setting.withValue(false) { try world.context.fetch(request).map(flat) }
         let text = "\(properties), \(request.predicate?.formatString ?? "")"
         #expect(found == wanted, "\(text)")
-        return try IndexUse.$current.withValue(.always) {
+        return try IndexUse.setting.withValue(.always) {
             #expect(try world.context.fetch(request).map(flat) == wanted, "\(text)")
             return try world.context.explain(request).path == .orderedIndex ? 1 : 0
         }

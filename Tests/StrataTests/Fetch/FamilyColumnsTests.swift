@@ -87,7 +87,7 @@ import Testing
                 _ = context.insert("Rush", ["number": number, "fee": number, "note": "a\(number)"])
             }
             try context.save()
-            let counts = try ColumnChunkUse.$current.withValue(.always) {
+            let counts = try ColumnChunkUse.setting.withValue(.always) {
                 try [
                     count("Rush", "fee > 9", context), count("Rush", "fee > 9 AND note CONTAINS 'a1'", context),
                     count("Order", "number < 50", context),

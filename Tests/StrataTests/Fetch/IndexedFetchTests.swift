@@ -43,10 +43,10 @@ import Testing
 
     private func run<Value>(_ way: Way, _ body: () throws -> Value) rethrows -> Value {
         switch way {
-        case .always: try IndexUse.$current.withValue(.always) { try body() }
+        case .always: try IndexUse.setting.withValue(.always) { try body() }
         case .automatic: try body()
-        case .never: try IndexUse.$current.withValue(.never) { try body() }
-        case .interpreted: try CompiledExecution.$isEnabled.withValue(false) { try body() }
+        case .never: try IndexUse.setting.withValue(.never) { try body() }
+        case .interpreted: try CompiledExecution.setting.withValue(false) { try body() }
         }
     }
 
@@ -180,12 +180,12 @@ import Testing
             #expect(key.index == "Person.code")
             #expect(key.rowsEstimated == 1)
             #expect(key.results == 1)
-            let counted = try IndexUse.$current.withValue(.always) {
+            let counted = try IndexUse.setting.withValue(.always) {
                 try context.count(for: request("age == 3 AND name BEGINSWITH 'person 1'"))
             }
             #expect(
                 counted
-                    == (try IndexUse.$current.withValue(.never) {
+                    == (try IndexUse.setting.withValue(.never) {
                         try context.count(for: request("age == 3 AND name BEGINSWITH 'person 1'"))
                     }))
             // Nearly all rows, and an index that has not this order: all are scanned.

@@ -66,7 +66,7 @@ import Testing
                 if random.chance(0.3) { request.fetchOffset = random.below(3_000) }
                 if random.chance(0.3) { request.fetchLimit = 2_000 + random.below(Self.rowCount) }
                 let found = try context.fetch(request)
-                let expected = try CompiledExecution.$isEnabled.withValue(false) { try context.fetch(request) }
+                let expected = try CompiledExecution.setting.withValue(false) { try context.fetch(request) }
                 #expect(found.count > 0)
                 #expect(found == expected, "seed \(seed), round \(round): \(request.propertiesToFetch ?? [])")
             }
@@ -120,7 +120,7 @@ import Testing
                 if random.chance(0.3) { request.fetchOffset = random.below(3_000) }
                 if random.chance(0.3) { request.fetchLimit = 1 + random.below(Self.rowCount) }
                 let found = try context.fetch(request)
-                let expected = try CompiledExecution.$isEnabled.withValue(false) { try context.fetch(request) }
+                let expected = try CompiledExecution.setting.withValue(false) { try context.fetch(request) }
                 #expect(
                     found == expected,
                     "seed \(seed), round \(round): \(request.propertiesToFetch ?? []), \(having(request))")

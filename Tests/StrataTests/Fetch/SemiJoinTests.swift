@@ -60,13 +60,13 @@ import Testing
                 let predicate = SemiJoinPredicates(nodes: world.nodes).predicate(&random)
                 let entity = hasSubentity && random.chance(0.2) ? "SpecialNode" : "Node"
                 let form = random.below(10)
-                let expected = try CompiledExecution.$isEnabled.withValue(false) {
+                let expected = try CompiledExecution.setting.withValue(false) {
                     try Self.run(predicate, entity, form, context)
                 }
                 let index = random.chance(0.3) ? IndexUse.always : .automatic
                 for use in [SemiJoinUse.automatic, .members, .owners] {
-                    let found = try IndexUse.$current.withValue(index) {
-                        try SemiJoinUse.$current.withValue(use) { try Self.run(predicate, entity, form, context) }
+                    let found = try IndexUse.setting.withValue(index) {
+                        try SemiJoinUse.setting.withValue(use) { try Self.run(predicate, entity, form, context) }
                     }
                     #expect(found == expected, "seed \(seed), \(use), form \(form): \(predicate.formatString)")
                 }
@@ -146,7 +146,7 @@ import Testing
                     "\(shape.format): \(explanation.semiJoins)")
                 #expect(explanation.results > 0 && explanation.results < 2_000, "\(shape.format)")
                 let ids = try context.fetch(request)
-                let expected = try CompiledExecution.$isEnabled.withValue(false) { try context.fetch(request) }
+                let expected = try CompiledExecution.setting.withValue(false) { try context.fetch(request) }
                 #expect(ids == expected, "\(shape.format)")
                 #expect(try context.count(for: request) == expected.count, "\(shape.format)")
             }
@@ -187,7 +187,7 @@ import Testing
             request.predicate = NSPredicate(format: "ANY children.size == 1")
             request.sortDescriptors = [NSSortDescriptor(key: "key", ascending: true)]
             request.fetchLimit = 5
-            explanation = try IndexUse.$current.withValue(.always) { try context.explain(request) }
+            explanation = try IndexUse.setting.withValue(.always) { try context.explain(request) }
             #expect(explanation.path == .orderedIndex && explanation.semiJoins == ["children from members"])
             let keys = try context.fetch(request).map { $0.value(forKey: "key") as? Int }
             #expect(keys == [0, 1, 2, 3, 4])
@@ -259,14 +259,14 @@ import Testing
             context.delete(nodes[20])
             try context.save()
             for use in [SemiJoinUse.automatic, .members, .owners] {
-                try SemiJoinUse.$current.withValue(use) {
+                try SemiJoinUse.setting.withValue(use) {
                     for format in [
                         "loose.@count == 0", "loose.@count == 1", "ANY loose.name == 'n20'", "ANY loose != nil",
                     ] {
                         let request = NSFetchRequest<NSManagedObject>(entityName: "Node")
                         request.predicate = NSPredicate(format: format)
                         let found = try context.fetch(request)
-                        let expected = try CompiledExecution.$isEnabled.withValue(false) { try context.fetch(request) }
+                        let expected = try CompiledExecution.setting.withValue(false) { try context.fetch(request) }
                         #expect(found == expected, "\(use): \(format)")
                     }
                 }

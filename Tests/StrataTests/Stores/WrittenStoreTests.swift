@@ -194,7 +194,7 @@ import Testing
             ] {
                 let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
                 request.predicate = NSPredicate(format: format)
-                let explanation = try IndexUse.$current.withValue(.always) { try context.explain(request) }
+                let explanation = try IndexUse.setting.withValue(.always) { try context.explain(request) }
                 #expect(explanation.path == .orderedIndex && explanation.index == index, "\(format): \(explanation)")
                 #expect(explanation.results == count, "\(format)")
             }

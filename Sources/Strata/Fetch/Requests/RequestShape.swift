@@ -141,20 +141,21 @@ struct RequestShape {
 
     private mutating func append(_ expression: NSExpression) -> Bool {
         guard type(of: expression) == NSExpression.self, bytes.count <= Self.byteCountMaximum else { return false }
-        let form = expression.form
-        switch form {
+        switch expression.form {
         case .evaluatedObject: append(.object)
         case .keyPath(nil, let path):
             append(.path)
             append(path.text)
         case .aggregate(let elements) where elements.count > Self.elementsMaximum: return false
         case .constant(let value):
-            return isLiteral ? append(literal: value) : append(PlanParameter(expression, value))
+            return isLiteral ? append(literal: value) : append(PlanParameter(expression, Operand(value)))
         case .aggregate:
-            if !isLiteral, let value = form.constantValue { return append(PlanParameter(expression, value)) }
-            return literally { $0.append(partsOf: form) }
+            if !isLiteral, let value = expression.form.constantValue {
+                return append(PlanParameter(expression, Operand(value)))
+            }
+            return literally { $0.append(partsOf: expression.form) }
         case .variable, .keyPath, .function, .subquery, .conditional:
-            return literally { $0.append(partsOf: form) }
+            return literally { $0.append(partsOf: expression.form) }
         case .anyKey, .set, .block, .fetch: return false
         }
         return true

@@ -1,3 +1,5 @@
+import StrataSupport
+
 /// From which end semi-joins are answered. Only tests change it, to compare the results.
 package enum SemiJoinUse: Sendable {
     /// From the end that is likely to be quicker.
@@ -7,5 +9,7 @@ package enum SemiJoinUse: Sendable {
     /// From the owners, object by object.
     case owners
 
-    @TaskLocal package static var current = SemiJoinUse.automatic
+    package static let setting = ScopedSetting(SemiJoinUse.automatic)
+
+    package static var current: SemiJoinUse { setting.value }
 }

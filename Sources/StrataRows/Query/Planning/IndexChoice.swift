@@ -1,4 +1,5 @@
 import StrataLog
+import StrataSupport
 
 /// An index that a fetch uses, and for what.
 package struct IndexChoice {
@@ -68,5 +69,7 @@ package enum IndexUse: Sendable {
     /// Wherever one can be used.
     case always
 
-    @TaskLocal package static var current = IndexUse.automatic
+    package static let setting = ScopedSetting(IndexUse.automatic)
+
+    package static var current: IndexUse { setting.value }
 }

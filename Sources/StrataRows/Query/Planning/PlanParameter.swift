@@ -5,9 +5,10 @@ package struct PlanParameter {
     package let expression: NSExpression
     package let operand: Operand
 
-    package init(_ expression: NSExpression, _ value: Any?) {
+    /// - Parameter operand: the value that the expression has.
+    package init(_ expression: NSExpression, _ operand: Operand) {
         self.expression = expression
-        operand = Operand(value)
+        self.operand = operand
     }
 
     /// The constant as a plan has it: IDs in the place of objects.

@@ -217,7 +217,12 @@ package enum ColumnChunkUse: Sendable {
     /// For every row group.
     case always
 
-    @TaskLocal package static var current = ColumnChunkUse.automatic
+    package static let setting = ScopedSetting(ColumnChunkUse.automatic)
+
+    package static var current: ColumnChunkUse { setting.value }
+
+    package static let budgetSetting = ScopedSetting<Int?>(nil)
+
     /// The budget of stores that are scanned for the first time; nil for the usual one.
-    @TaskLocal package static var budgetBytes: Int?
+    package static var budgetBytes: Int? { budgetSetting.value }
 }

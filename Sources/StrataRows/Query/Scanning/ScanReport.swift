@@ -1,3 +1,4 @@
+import StrataSupport
 import Synchronization
 
 /// How the rows of a fetch were found: filled in by the searches of one fetch, on one thread at a time.
@@ -49,5 +50,7 @@ package final class ScanReport {
 /// Whether fetches may use compiled predicates, typed sorting and grouping over columns. Only tests turn it off, to
 /// compare the results with the interpreter's.
 package enum CompiledExecution {
-    @TaskLocal package static var isEnabled = true
+    package static let setting = ScopedSetting(true)
+
+    package static var isEnabled: Bool { setting.value }
 }

@@ -210,12 +210,12 @@ struct NullTable {
             try context.fetch(request).map { .integer(keys[$0] ?? 0) }
         }
         #expect(try found() == expected, "planned, \(text): \(format)")
-        #expect(try IndexUse.$current.withValue(.always) { try found() } == expected, "index, \(text): \(format)")
+        #expect(try IndexUse.setting.withValue(.always) { try found() } == expected, "index, \(text): \(format)")
         for end in [SemiJoinUse.members, .owners] {
-            #expect(try SemiJoinUse.$current.withValue(end) { try found() } == expected, "\(end), \(text): \(format)")
+            #expect(try SemiJoinUse.setting.withValue(end) { try found() } == expected, "\(end), \(text): \(format)")
         }
         #expect(
-            try CompiledExecution.$isEnabled.withValue(false) { try found() } == expected,
+            try CompiledExecution.setting.withValue(false) { try found() } == expected,
             "interpreted, \(text): \(format)")
         #expect(try context.count(for: request) == expected.count, "counted, \(text): \(format)")
     }

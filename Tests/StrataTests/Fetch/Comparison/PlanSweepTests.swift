@@ -103,13 +103,13 @@ struct PlanRun: CustomStringConvertible {
         _ request: PlanRequests.Request, _ world: PlanWorld, _ random: inout SeededGenerator
     ) throws {
         let context = world.context
-        let expected = try CompiledExecution.$isEnabled.withValue(false) { Outcome(try context.fetch(request)) }
+        let expected = try CompiledExecution.setting.withValue(false) { Outcome(try context.fetch(request)) }
         let chosen = Outcome(try context.fetch(request))
         #expect(chosen == expected, "as planned: \(text(request))")
         let use = random.chance(0.6) ? IndexUse.always : .never
         let end = random.chance(0.5) ? SemiJoinUse.members : .owners
-        let other = try IndexUse.$current.withValue(use) {
-            try SemiJoinUse.$current.withValue(end) { Outcome(try context.fetch(request)) }
+        let other = try IndexUse.setting.withValue(use) {
+            try SemiJoinUse.setting.withValue(end) { Outcome(try context.fetch(request)) }
         }
         #expect(other == expected, "\(use), \(end): \(text(request))")
         comparisons += 2
@@ -122,7 +122,7 @@ struct PlanRun: CustomStringConvertible {
         requests += 1
         found += expected.count > 0 ? 1 : 0
         if requests % 20 == 0 {
-            let explanation = try IndexUse.$current.withValue(.always) { try context.explain(request) }
+            let explanation = try IndexUse.setting.withValue(.always) { try context.explain(request) }
             indexed += explanation.index == nil ? 0 : 20
             compiled += explanation.path == .interpretedScan ? 0 : 20
         }

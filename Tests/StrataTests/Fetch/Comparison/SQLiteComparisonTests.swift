@@ -23,7 +23,7 @@ struct SQLiteComparisonTests {
                 if number % 200 == 0 { try world.grow(&random) }
                 let condition = world.conditions.condition(&random)
                 let end = [SemiJoinUse.automatic, .members, .owners][random.below(3)]
-                try SemiJoinUse.$current.withValue(end) {
+                try SemiJoinUse.setting.withValue(end) {
                     switch random.below(6) {
                     case 0: try world.compareGroups(condition, &random)
                     case 1: try world.compareColumns(condition, &random)
@@ -207,8 +207,8 @@ struct SQLiteWorld {
     /// Asked as the planner has it, by indexes wherever one can be used, and of the interpreter.
     private func ask<Result>(_ body: () throws -> Result) rethrows -> [Result] {
         [
-            try body(), try IndexUse.$current.withValue(.always) { try body() },
-            try CompiledExecution.$isEnabled.withValue(false) { try body() },
+            try body(), try IndexUse.setting.withValue(.always) { try body() },
+            try CompiledExecution.setting.withValue(false) { try body() },
         ]
     }
 

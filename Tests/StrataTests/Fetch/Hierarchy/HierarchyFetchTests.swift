@@ -81,7 +81,7 @@ import Testing
                         let request = NSFetchRequest<NSManagedObjectID>(entityName: name)
                         request.resultType = .managedObjectIDResultType
                         request.predicate = NSPredicate(format: format)
-                        let expected = try CompiledExecution.$isEnabled.withValue(false) { try context.fetch(request) }
+                        let expected = try CompiledExecution.setting.withValue(false) { try context.fetch(request) }
                         #expect(try context.fetch(request) == expected, "\(text)")
                         #expect(try context.count(for: request) == expected.count, "\(text)")
                         let all = try context.count(for: NSFetchRequest<NSManagedObject>(entityName: name))
@@ -91,7 +91,7 @@ import Testing
                         request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: false)]
                         request.fetchLimit = 30
                         #expect(try context.explain(request).sortsColumns, "\(text)")
-                        let sorted = try CompiledExecution.$isEnabled.withValue(false) { try context.fetch(request) }
+                        let sorted = try CompiledExecution.setting.withValue(false) { try context.fetch(request) }
                         #expect(try context.fetch(request) == sorted, "\(text)")
                     }
                 }
@@ -164,7 +164,7 @@ struct HierarchyRun {
     private func requests() throws -> HierarchyRequests { HierarchyRequests(model: world.model, ids: try world.ids()) }
 
     private func interpreted<Result>(_ body: () throws -> Result) rethrows -> Result {
-        try CompiledExecution.$isEnabled.withValue(false) { try body() }
+        try CompiledExecution.setting.withValue(false) { try body() }
     }
 
     func compare(_ stage: String, _ count: Int, _ random: inout SeededGenerator) throws {
@@ -178,9 +178,9 @@ struct HierarchyRun {
                 let expected = try interpreted(ask)
                 #expect(try ask() == expected, "as planned, \(text)")
                 let use: ColumnChunkUse = random.chance(0.5) ? .always : .never
-                #expect(try ColumnChunkUse.$current.withValue(use) { try ask() } == expected, "\(use), \(text)")
+                #expect(try ColumnChunkUse.setting.withValue(use) { try ask() } == expected, "\(use), \(text)")
                 if random.chance(0.4) {
-                    #expect(try IndexUse.$current.withValue(.always) { try ask() } == expected, "by index, \(text)")
+                    #expect(try IndexUse.setting.withValue(.always) { try ask() } == expected, "by index, \(text)")
                 }
             } catch {
                 Issue.record("\(text): \(error)")

@@ -78,7 +78,7 @@ import Testing
 
     /// - Returns: whether the request went the short way.
     private func check(_ request: Request, _ context: NSManagedObjectContext, _ what: String) throws -> Bool {
-        let interpreted = CompiledExecution.$isEnabled.withValue(false) {
+        let interpreted = CompiledExecution.setting.withValue(false) {
             Result { Self.ids(try context.fetch(request)) }
         }
         let found = Result { Self.ids(try context.fetch(request)) }

@@ -64,7 +64,7 @@ import Testing
         ids.resultType = .managedObjectIDResultType
         let objects: NSFetchRequest<NSManagedObject> = page(
             predicate(), ascending: ascending, limit: limit, offset: offset)
-        let expected = try IndexUse.$current.withValue(.never) { try context.fetch(ids) }
+        let expected = try IndexUse.setting.withValue(.never) { try context.fetch(ids) }
         #expect(try context.fetch(ids) == expected, "\(predicate())")
         #expect(try context.fetch(objects).map(\.objectID) == expected, "\(predicate())")
         // Once more, by now in the same way.

@@ -349,7 +349,7 @@ import Testing
                             return NSSortDescriptor(key: key, ascending: !name.hasPrefix("-"))
                         }
                         request.fetchLimit = limit
-                        let interpreted = CompiledExecution.$isEnabled.withValue(false) { Self.found(request, context) }
+                        let interpreted = CompiledExecution.setting.withValue(false) { Self.found(request, context) }
                         #expect(Self.found(request, context) == interpreted, "\(request)")
                     }
                 }

@@ -1,0 +1,30 @@
+import Synchronization
+
+/// A setting that only tests change, for what they run within a scope. A task local value that costs one load as long as
+/// nobody has ever changed it: to look a task's values up takes a hundred instructions.
+package final class ScopedSetting<Value: Sendable>: Sendable {
+    private let usual: Value
+    private let local: TaskLocal<Value>
+    private let hasBeenChanged = Atomic(false)
+
+    package init(_ usual: Value) {
+        self.usual = usual
+        local = TaskLocal(wrappedValue: usual)
+    }
+
+    package var value: Value { hasBeenChanged.load(ordering: .relaxed) ? local.get() : usual }
+
+    /// Runs a closure, and the tasks that it makes, with another value.
+    package func withValue<Result>(_ value: Value, _ body: () throws -> Result) rethrows -> Result {
+        hasBeenChanged.store(true, ordering: .relaxed)
+        return try local.withValue(value, operation: body)
+    }
+
+    /// Runs a closure, and the tasks that it makes, with another value.
+    package func withValue<Result>(
+        _ value: Value, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+    ) async rethrows -> Result {
+        hasBeenChanged.store(true, ordering: .relaxed)
+        return try await local.withValue(value, operation: body, isolation: isolation)
+    }
+}
