@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A setting that only tests change, for what they run within a scope. A task local value that costs one load as long as
-/// nobody has ever changed it: to look a task's values up takes a hundred instructions.
+/// A setting that only tests change, for what they run within a scope: a task local value that costs one load until
+/// somebody changes it. To look up a task's values takes a hundred instructions.
 package final class ScopedSetting<Value: Sendable>: Sendable {
     private let usual: Value
     private let local: TaskLocal<Value>
