@@ -19,12 +19,4 @@ package final class ScopedSetting<Value: Sendable>: Sendable {
         hasBeenChanged.store(true, ordering: .relaxed)
         return try local.withValue(value, operation: body)
     }
-
-    /// Runs a closure, and the tasks that it makes, with another value.
-    package func withValue<Result>(
-        _ value: Value, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
-    ) async rethrows -> Result {
-        hasBeenChanged.store(true, ordering: .relaxed)
-        return try await local.withValue(value, operation: body, isolation: isolation)
-    }
 }

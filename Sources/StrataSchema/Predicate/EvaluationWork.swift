@@ -36,7 +36,7 @@ package final class EvaluationWork {
     package func run<T, Failure: Error>(_ body: () throws(Failure) -> T) throws(Failure) -> T {
         let outer = enter()
         defer { leave(to: outer) }
-        return try body()
+        return try withExtendedLifetime(self) { () throws(Failure) in try body() }
     }
 
     /// What the thread counted for before.

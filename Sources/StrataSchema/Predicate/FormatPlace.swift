@@ -3,12 +3,14 @@
 /// A class of its own, since telling it from constants by its value takes a cast of an existential for each of them.
 final class FormatPlace: NSExpression {
     /// Of the argument, from 0.
-    private(set) var number = 0
-    private(set) var kind = PredicateToken.Placeholder.object
+    let number: Int
+    let kind: PredicateToken.Placeholder
 
-    convenience init(number: Int, kind: PredicateToken.Placeholder) {
-        self.init(form: .constant(nil))
+    init(number: Int, kind: PredicateToken.Placeholder) {
         self.number = number
         self.kind = kind
+        super.init(form: .constant(nil))
     }
+
+    override init(form: ExpressionForm) { preconditionFailure("a place has a number") }
 }

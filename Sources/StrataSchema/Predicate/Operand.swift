@@ -27,21 +27,33 @@ package enum Operand {
     /// A value whose type is told by comparing it with those that most are of. A cast out of an existential takes 250
     /// instructions, and whether a type is one of a class is asked of the runtime, which costs more than all of these.
     private static func opened<Value>(_ value: Value) -> Operand {
-        func read<Known>(_ type: Known.Type) -> Known {
-            // SAFETY: called with the type that the value has.
-            withUnsafePointer(to: value) { UnsafeRawPointer($0).assumingMemoryBound(to: type).pointee }
+        if let common = common(value, isCast: false) { return common }
+        let type = type(of: value as Any)
+        if type is AnyClass { return Operand(instance: value) }
+        // An existential in another one, as an `Optional<Any>` gives it, has that as its type.
+        if type != Value.self, let common = common(value, isCast: true) { return common }
+        return Operand(uncommon: value)
+    }
+
+    @inline(__always)
+    private static func common<Value>(_ value: Value, isCast: Bool) -> Operand? {
+        func known<Known>(_ type: Known.Type) -> Known? {
+            if isCast { return value as? Known }
+            guard Value.self == type else { return nil }
+            // SAFETY: it is of that type.
+            return withUnsafePointer(to: value) { UnsafeRawPointer($0).assumingMemoryBound(to: type).pointee }
         }
-        if Value.self == String.self { return .string(read(String.self)) }
-        if Value.self == Int64.self { return .integer(read(Int64.self)) }
-        if Value.self == Int.self { return .integer(Int64(read(Int.self))) }
-        if Value.self == Int32.self { return .integer(Int64(read(Int32.self))) }
-        if Value.self == Int16.self { return .integer(Int64(read(Int16.self))) }
-        if Value.self == Double.self { return .double(read(Double.self)) }
-        if Value.self == Bool.self { return .integer(read(Bool.self) ? 1 : 0) }
-        if Value.self == Date.self { return .date(read(Date.self).timeIntervalSinceReferenceDate) }
-        if Value.self == UUID.self { return .uuid(read(UUID.self)) }
-        if Value.self == Decimal.self { return .decimal(read(Decimal.self)) }
-        return Value.self is AnyClass ? Operand(instance: value) : Operand(uncommon: value)
+        if let text = known(String.self) { return .string(text) }
+        if let number = known(Int64.self) { return .integer(number) }
+        if let number = known(Int.self) { return .integer(Int64(number)) }
+        if let number = known(Int32.self) { return .integer(Int64(number)) }
+        if let number = known(Int16.self) { return .integer(Int64(number)) }
+        if let number = known(Double.self) { return .double(number) }
+        if let truth = known(Bool.self) { return .integer(truth ? 1 : 0) }
+        if let date = known(Date.self) { return .date(date.timeIntervalSinceReferenceDate) }
+        if let uuid = known(UUID.self) { return .uuid(uuid) }
+        if let decimal = known(Decimal.self) { return .decimal(decimal) }
+        return nil
     }
 
     private init(instance value: Any) {

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import StrataSupport
 import Testing
 
 @testable import Strata

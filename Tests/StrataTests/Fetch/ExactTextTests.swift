@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import Strata
+import StrataSupport
 import Testing
 
 /// Texts that mean the same and are written with other scalars ("é" and "e" with a combining accent) are two texts

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import Strata
+import StrataSupport
 import StrataTestKit
 import Testing
 

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import StrataSupport
 import StrataTestKit
 import Testing
 

@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import StrataIO
+import StrataSupport
 import StrataTestKit
 import SystemPackage
 import Testing
