@@ -74,7 +74,9 @@ package final class PathTables {
             rowCount($0.relationship.destination)
                 / ($0.rest.plainSlot == nil ? Self.objectsPerLookUp : Self.storedObjectsPerLookUp)
         }
-        members = Self.entries(expressions.flatMap(\.members)) { rowCount($0.owner) / Self.ownersPerLookUp }
+        // Texts of all owners may take any memory.
+        let numbers = expressions.flatMap(\.members).filter { $0.kind != .string }
+        members = Self.entries(numbers) { rowCount($0.owner) / Self.ownersPerLookUp }
         if paths.isEmpty, members.isEmpty { return nil }
     }
 

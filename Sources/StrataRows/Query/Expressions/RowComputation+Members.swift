@@ -6,8 +6,36 @@ extension RowComputation {
         if let table = try evaluator.tables?.table(of: members, forRows: rows.count) {
             return try column(members.kind) { row in table[part.key(row)] }
         }
+        // Its entity may be another one of the same root.
+        let root = evaluator.handle.map.root(members.owner)
+        var owners = RowReader(evaluator.snapshot)
+        return try aggregate(members) { row throws(StoreError) in
+            try owners.row(ObjectRef(entity: root, key: part.key(row)))?.ref
+        }
+    }
+
+    /// The same of other owners than the rows, looked up one by one.
+    ///
+    /// - Parameter owner: of a row.
+    func aggregate(
+        _ members: RowMembers, of owner: (Int) throws(StoreError) -> ObjectRef?
+    ) throws(StoreError) -> ComputedColumn {
         var reader = MemberReader(members, evaluator)
-        return try column(members.kind) { row throws(StoreError) in try reader.value(ofKey: part.key(row)) }
+        guard case .text(let isGreatest, let slot) = members.function else {
+            return try column(members.kind) { row throws(StoreError) in
+                guard let owner = try owner(row) else { return .null }
+                return try reader.value(of: owner)
+            }
+        }
+        var text = MemberText(isGreatest: isGreatest)
+        return try appending(.string) { row, builder throws(StoreError) in
+            guard let owner = try owner(row) else { return nil }
+            text.beginOwner()
+            try reader.forEach(of: owner) { member throws(StoreError) in
+                text.add(try member.block.column(slot), member.index)
+            }
+            return text.append(to: builder)
+        }
     }
 
     /// A column of what the body gives for each row; what it gives nothing for is exceptional.
@@ -45,15 +73,12 @@ extension RowComputation {
 struct MemberReader {
     private let members: RowMembers
     private let relationships: RelationshipReader
-    /// Of the owners.
-    private let root: UInt16
     /// Whether the store has members at all.
     private let hasMembers: Bool
     /// Where members that keep their owner themselves are counted without being looked at; nil for other functions and
     /// relationships.
     private let counted: UInt16?
     private var rows: RowReader
-    private var owners: RowReader
     private let control: RequestControl?
     private var untilCheck = Self.membersPerCheck
 
@@ -65,7 +90,6 @@ struct MemberReader {
         self.members = members
         control = evaluator.control
         relationships = RelationshipReader(handle: handle, snapshot: snapshot)
-        root = handle.map.root(members.owner)
         hasMembers = handle.map.holds(members.relationship.destination)
         if case .count = members.function, case .inverse(let slot) = members.relationship.storage {
             counted = handle.map.postings(members.relationship.destination, slot)
@@ -73,22 +97,28 @@ struct MemberReader {
             counted = nil
         }
         rows = RowReader(snapshot)
-        owners = RowReader(snapshot)
-    }
-
-    mutating func value(ofKey key: UInt64) throws(StoreError) -> MemberAggregate.Value? {
-        // Its entity may be another one of the same root.
-        guard let owner = try owners.row(ObjectRef(entity: root, key: key)) else { return .null }
-        return try value(of: owner.ref)
     }
 
     /// Nil where a sum overflows.
     mutating func value(of owner: ObjectRef) throws(StoreError) -> MemberAggregate.Value? {
         var aggregate = MemberAggregate()
-        guard hasMembers else { return members.value(aggregate) }
-        if let counted {
+        if let counted, hasMembers {
             return .integer(Int64(try relationships.snapshot.referrerCount(postings: counted, to: owner)))
         }
+        let function = members.function
+        try forEach(of: owner) { row throws(StoreError) in
+            if case .aggregate(let function, let slot, let kind) = function {
+                aggregate.add(MemberAggregate.Value(try row.block.column(slot), row.index, kind), function)
+            } else {
+                aggregate.addMember()
+            }
+        }
+        return members.value(aggregate)
+    }
+
+    /// Calls the body with the rows of an owner's members.
+    mutating func forEach(of owner: ObjectRef, _ body: (Row) throws(StoreError) -> Void) throws(StoreError) {
+        guard hasMembers else { return }
         for member in try relationships.members(members.relationship, of: owner) {
             untilCheck -= 1
             if untilCheck == 0 {
@@ -97,12 +127,7 @@ struct MemberReader {
             }
             // An end may have been deleted without its links.
             guard let row = try rows.row(member.ref) else { continue }
-            switch members.function {
-            case .count: aggregate.addMember()
-            case .aggregate(let function, let slot, let kind):
-                aggregate.add(MemberAggregate.Value(try row.block.column(slot), row.index, kind), function)
-            }
+            try body(row)
         }
-        return members.value(aggregate)
     }
 }

@@ -53,10 +53,8 @@ extension RowComputation {
         }
         var follower = PathFollower(steps, evaluator.handle.map, evaluator.snapshot)
         if case .members(let members) = rest {
-            var reader = MemberReader(members, evaluator)
-            return try column(members.kind) { row throws(StoreError) in
-                guard let found = try follower.end(from: references.reference(row)) else { return .null }
-                return try reader.value(of: found.ref)
+            return try aggregate(members) { row throws(StoreError) in
+                try follower.end(from: references.reference(row))?.ref
             }
         }
         if case .key = rest {

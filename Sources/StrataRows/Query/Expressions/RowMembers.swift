@@ -5,6 +5,8 @@ package final class RowMembers: Equatable {
         case count
         /// Of a slot of the members.
         case aggregate(MemberAggregate.Function, slot: Int, SlotKind)
+        /// The least or the greatest text of a slot of the members.
+        case text(isGreatest: Bool, slot: Int)
 
         /// What a path says behind a relationship: `@count`, or `@sum.amount`. Nil for what only the interpreter
         /// computes to the last digit, and for what is no operator.
@@ -16,10 +18,15 @@ package final class RowMembers: Equatable {
             let destination: EntityShape = relationship.destination
             guard path.count == 2, let function = path.first.flatMap({ MemberAggregate.Function(operator: $0) }),
                 case .slot(let slot)? = path.last.flatMap({ destination.property($0) }),
-                destination.slots[slot].isPersistent,
-                function.isComputed(of: destination.slots[slot].kind, relationship)
+                destination.slots[slot].isPersistent
             else { return nil }
-            self = .aggregate(function, slot: slot, destination.slots[slot].kind)
+            switch (function, destination.slots[slot].kind) {
+            case (.minimum, .string): self = .text(isGreatest: false, slot: slot)
+            case (.maximum, .string): self = .text(isGreatest: true, slot: slot)
+            case (_, let kind) where function.isComputed(of: kind, relationship):
+                self = .aggregate(function, slot: slot, kind)
+            default: return nil
+            }
         }
     }
 
@@ -40,6 +47,7 @@ package final class RowMembers: Equatable {
         case .count: .int64
         case .aggregate(.sum, _, let kind): kind.isInteger ? .int64 : .double
         case .aggregate(.average, _, _): .double
+        case .text: .string
         case .aggregate(.minimum, _, let kind), .aggregate(.maximum, _, let kind): kind
         }
     }
@@ -48,6 +56,7 @@ package final class RowMembers: Equatable {
     func value(_ members: MemberAggregate) -> MemberAggregate.Value? {
         switch function {
         case .count: return .integer(Int64(members.count))
+        case .text: preconditionFailure("texts are no numbers")
         case .aggregate(.minimum, _, _), .aggregate(.maximum, _, _): return members.best
         case .aggregate(.average, _, _): return .real(members.average)
         case .aggregate(.sum, _, let kind):

@@ -174,7 +174,7 @@ struct SemiJoinCompiler {
             let nullResult = test.holds(nil)
             let quantifier: SemiJoin.Quantifier
             switch RowMembers.Function(rest, relationship) {
-            case nil: return nil
+            case nil, .text?: return nil
             case .count?: quantifier = .count(test)
             case .aggregate(let function, let slot, _)?: quantifier = .aggregate(function, slot: slot, test)
             }
