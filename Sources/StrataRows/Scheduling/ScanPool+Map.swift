@@ -36,6 +36,10 @@ extension ScanPool {
     package func mapPieces<Element>(
         of count: Int, by size: Int, _ turn: ScanTurn?, _ make: (Range<Int>) throws -> [Element]
     ) throws -> [Element] {
+        if count <= size {
+            try turn?.willLook(at: count)
+            return try make(0..<count)
+        }
         var results: [Element] = []
         results.reserveCapacity(count)
         let pieceCount = (count + size - 1) / size

@@ -4,9 +4,12 @@ import Foundation
 package enum ResultConversion {
     package static func convert(_ value: Any?, to type: NSAttributeType) -> Any? {
         guard let value = AnyElements.plain(value) else { return nil }
-        if let object = value as? any PredicateIdentifiable { return object.predicateIdentity.base }
-        if let collection = AnyElements(value) {
-            return collection.elements.compactMap { convert($0, to: type) }
+        // A cast to a protocol in vain takes a thousand instructions.
+        if !AnyElements.isSurelyPlain(value) {
+            if let object = value as? any PredicateIdentifiable { return object.predicateIdentity.base }
+            if let collection = AnyElements(value) {
+                return collection.elements.compactMap { convert($0, to: type) }
+            }
         }
         let number = Arithmetic(value)
         switch type {

@@ -179,13 +179,7 @@ struct FetchExecutor {
 
     /// The rows of a store that the request describes, by key, until there are enough. To be called in its turn.
     func refs(in store: SeenStore, upTo maximum: Int) throws -> [ObjectRef] {
-        var refs: [ObjectRef] = []
-        let scan = storeScan(store, needsRow: false)
-        try scan.forEach { ref, _ in
-            refs.append(ref)
-            return refs.count < maximum
-        }
-        return refs
+        try storeScan(store, needsRow: false).refs(upTo: maximum)
     }
 
     /// The rows of a store that the request describes, none of which lies in a place that could not be read.
@@ -322,11 +316,16 @@ struct FetchExecutor {
         }
         let sorts = counting ? [] : keySorts
         for store in stores {
-            let scan = storeScan(store, needsRow: !sorts.isEmpty)
-            try scan.forEach { ref, row in
-                let keys = sorts.isEmpty ? nil : row.map { SortKeys($0, sorts) }
-                found.matches.append(FetchMatch(ref: ref, storeIndex: store.index, keys: keys))
-                return found.matches.count < maximum
+            if sorts.isEmpty {
+                let refs = try refs(in: store, upTo: maximum - found.matches.count)
+                if found.matches.isEmpty { found.matches.reserveCapacity(refs.count) }
+                for ref in refs { found.matches.append(FetchMatch(ref: ref, storeIndex: store.index)) }
+            } else {
+                try storeScan(store, needsRow: true).forEach { ref, row in
+                    let keys = row.map { SortKeys($0, sorts) }
+                    found.matches.append(FetchMatch(ref: ref, storeIndex: store.index, keys: keys))
+                    return found.matches.count < maximum
+                }
             }
             if found.matches.count >= maximum { break }
         }

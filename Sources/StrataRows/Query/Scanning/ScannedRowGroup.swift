@@ -215,6 +215,17 @@ package final class ScannedRowGroup {
         }
     }
 
+    /// Appends the objects of the matches until there are so many.
+    func appendRefs(to refs: inout [ObjectRef], upTo maximum: Int) {
+        struct Full: Error {}
+        do throws(Full) {
+            try forEachRef { _, _, ref throws(Full) in
+                if refs.count >= maximum { throw Full() }
+                refs.append(ref)
+            }
+        } catch {}
+    }
+
     @inline(__always)
     private func entity(ofRun position: Int, _ part: Int) -> UInt16 {
         if let gathered { return gathered.entity(ofRun: position) }

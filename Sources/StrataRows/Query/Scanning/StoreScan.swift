@@ -230,7 +230,11 @@ package struct StoreScan {
     /// - Throws: the store's error, an error for a key that an entity does not have, and what the body and the
     ///   question for cancellation throw.
     package func forEach(_ body: (ObjectRef, RowSource?) throws -> Bool) throws {
-        switch try rowAccess() {
+        try forEach(rowAccess(), body)
+    }
+
+    private func forEach(_ access: RowAccess, _ body: (ObjectRef, RowSource?) throws -> Bool) throws {
+        switch access {
         case .refs(let refs):
             try visit(plan.predicate) { visitor in
                 try look(up: refs) { visitor.visit($0, $1, $2) }
@@ -262,6 +266,66 @@ package struct StoreScan {
             }
         }
     }
+
+    /// The objects whose rows satisfy the predicate, by key, until there are enough. As ``forEach(_:)``, without a call
+    /// for each where no row is asked by itself.
+    package func refs(upTo maximum: Int) throws -> [ObjectRef] {
+        var refs: [ObjectRef] = []
+        guard maximum > 0 else { return refs }
+        let access = try rowAccess()
+        do {
+            switch access {
+            case .matches(let found): refs = found.count > maximum ? Array(found.prefix(maximum)) : found
+            case .compiled(let scan) where scan.predicate.rest == nil:
+                try run(scan) {
+                    $0
+                } take: {
+                    $0.appendRefs(to: &refs, upTo: maximum)
+                    return refs.count < maximum
+                }
+            case .interpreted where !plan.hasPredicate: refs = try allRefs(upTo: maximum)
+            default:
+                try forEach(access) { ref, _ in
+                    refs.append(ref)
+                    return refs.count < maximum
+                }
+                return refs
+            }
+        } catch let error as StoreError {
+            throw scope.failure(error)
+        }
+        try scope.check()
+        report.statistics.rowsMatched += refs.count
+        return refs
+    }
+
+    private func allRefs(upTo maximum: Int) throws -> [ObjectRef] {
+        var refs: [ObjectRef] = []
+        refs.reserveCapacity(min(maximum, search.rowCount))
+        var failure: (any Error)?
+        var looked = 0
+        try forEachRun { run, entity, _ in
+            looked += run.count
+            if looked >= Self.rowsPerLook {
+                do {
+                    try turn?.willLook(at: looked)
+                } catch {
+                    failure = error
+                    return false
+                }
+                looked = 0
+            }
+            for index in 0..<min(run.count, maximum - refs.count) {
+                refs.append(ObjectRef(entity: entity, key: run.firstKey + UInt64(index)))
+            }
+            return refs.count < maximum
+        }
+        if let failure { throw failure }
+        return refs
+    }
+
+    /// So many rows are named between two questions whether to go on.
+    private static let rowsPerLook = 1_024
 
     /// Has rows tested by the interpreter, and hands out those that satisfy the predicate.
     private func visit(
@@ -299,6 +363,20 @@ package struct StoreScan {
     }
 
     private func scanAll(_ visit: (ObjectRef, Block?, Int) -> Bool) throws(StoreError) {
+        try forEachRun { run, entity, block throws(StoreError) in
+            for index in 0..<run.count {
+                let ref = ObjectRef(entity: entity, key: run.firstKey + UInt64(index))
+                if !visit(ref, block, run.location.row + index) || scope.error != nil { return false }
+            }
+            return true
+        }
+    }
+
+    /// Calls the body with the runs of all rows of the entities until it returns false, with their entities. Blocks
+    /// come only where somebody needs them.
+    private func forEachRun(
+        _ body: (RowRun, UInt16, Block?) throws(StoreError) -> Bool
+    ) throws(StoreError) {
         let root = plan.shape.root
         let rootNumber = scope.handle.map.root(plan.shape)
         guard rootNumber != 0 else { return }
@@ -312,11 +390,7 @@ package struct StoreScan {
             }
             let entity = onlyEntity ?? block?.entity ?? 0
             guard entities.contains(entity) else { return true }
-            for index in 0..<run.count {
-                let ref = ObjectRef(entity: entity, key: run.firstKey + UInt64(index))
-                if !visit(ref, block, run.location.row + index) || scope.error != nil { return false }
-            }
-            return true
+            return try body(run, entity, block)
         }
     }
 }
