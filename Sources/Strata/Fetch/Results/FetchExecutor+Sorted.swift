@@ -58,7 +58,10 @@ extension FetchExecutor {
                 return stored
             }
         }
-        guard let columns = try scan.columnScan(reading: sorts.map(\.expression)) else { return nil }
+        guard
+            let columns = try scan.firstByPrefix(sorts, limit: limit) ?? scan.firstByTargets(sorts, limit: limit)
+                ?? scan.columnScan(reading: sorts.map(\.expression))
+        else { return nil }
         // Who wants all rows has each part sorted where it is read; to select them would leave that to one processor.
         let limit = limit < scan.entities.rowCount(in: store.snapshot) ? limit : Int.max
         var rows = SortedRows(sorts, limit: limit, control)

@@ -166,6 +166,6 @@ private struct DirectLeads {
             // Objects that are alike in all elements come by their keys.
             return elements.allSatisfy { fixed.contains($0.slot) } ? false : nil
         }
-        return IndexPlanner.direction(direct.sorts, elements, fixed)
+        return IndexOrder(sorts: direct.sorts).direction(elements, fixed)
     }
 }

@@ -9,17 +9,17 @@ extension StoreScan {
 
     /// Hands on the index to be used, if there is one: ``IndexPlanner/usingIndex(_:order:_:)``.
     func usingIndex<Result>(
-        _ compiled: CompiledPredicate, _ wanted: IndexWish, order sorts: [ColumnSort]? = nil,
+        _ compiled: CompiledPredicate, _ wanted: IndexWish, order: IndexOrder? = nil,
         _ body: (IndexChoice) throws(StoreError) -> Result?
     ) throws(StoreError) -> Result? {
         guard !scope.snapshot.orderedIndexes.isEmpty else { return nil }
-        return try planner(compiled).usingIndex(wanted, order: sorts, body)
+        return try planner(compiled).usingIndex(wanted, order: order, body)
     }
 
     /// The predicate compiled, when objects are not needed and it names none.
     ///
     /// - Parameter limit: how many of the first rows in the index's order are wanted.
-    private func compiledForIndex(limit: Int = .max) throws -> CompiledPredicate? {
+    func compiledForIndex(limit: Int = .max) throws -> CompiledPredicate? {
         guard search.root != 0, scope.snapshot.orderedIndexes.contains(where: { $0.definition.root == search.root }),
             objects == nil, CompiledExecution.isEnabled, !plan.mayNameObjects,
             let prepared = try self.prepared()
@@ -64,22 +64,11 @@ extension StoreScan {
         let wanted = IndexWish.page(offset: offset, limit: limit)
         do {
             guard let compiled = try compiledForIndex(limit: end), compiled.rest == nil else { return nil }
-            return try usingIndex(compiled, wanted, order: sorts) { choice throws(StoreError) in
+            return try usingIndex(compiled, wanted, order: IndexOrder(sorts: sorts)) { choice throws(StoreError) in
                 guard mayTestRows || choice.isCounted else { return nil }
                 var refs: [ObjectRef] = []
                 let skipped = choice.isCounted ? offset : 0
-                if choice.isCovered {
-                    let most = end - skipped
-                    refs.reserveCapacity(min(most, choice.estimated))
-                    try choice.forEach(of: entities, skipping: skipped) { ref throws(StoreError) in
-                        refs.append(ref)
-                        if refs.count % IndexChoice.refsPerCheck == 0 { try turn?.control?.checkRead() }
-                        return refs.count < most
-                    }
-                } else {
-                    refs.reserveCapacity(min(end, choice.estimated))
-                    try test(choice, limit: end, &refs)
-                }
+                report.statistics.add(try matches(of: choice, skipping: skipped, limit: end - skipped, &refs))
                 report.record(choice)
                 chosen(choice)
                 report.statistics.rowsMatched += refs.count
@@ -90,19 +79,35 @@ extension StoreScan {
         }
     }
 
+    /// Adds the matches among the rows of an index, in its order, until there are enough.
+    ///
+    /// - Parameter skipped: see ``IndexChoice/forEach(of:skipping:_:_:)``.
+    /// - Returns: what was looked at besides the index.
+    func matches(
+        of choice: IndexChoice, skipping skipped: Int = 0, limit: Int, _ refs: inout [ObjectRef]
+    ) throws(StoreError) -> ScanStatistics {
+        refs.reserveCapacity(min(limit, choice.estimated))
+        guard choice.isCovered else { return try test(choice, limit: limit, &refs) }
+        try choice.forEach(of: entities, skipping: skipped, turn?.control) { ref throws(StoreError) in
+            refs.append(ref)
+            return refs.count < limit
+        }
+        return ScanStatistics()
+    }
+
     /// Adds the rows of an index that satisfy what the index does not say, until there are enough.
     private func test(
         _ choice: IndexChoice, limit: Int, _ refs: inout [ObjectRef]
-    ) throws(StoreError) {
+    ) throws(StoreError) -> ScanStatistics {
         let scan = CompiledScan(
             scope.handle, scope.snapshot, choice.residual, root: search.root, plan.shape, entities: entities
         ).over([], choice.residual)
         var test = ResidualFilter(
             scan, ColumnEvaluator(scope.handle, scope.snapshot, turn?.control, scan.tables(turn?.control)),
             limit: limit, turn?.control)
-        try choice.forEach(of: entities) { ref throws(StoreError) in try test.add(ref) }
+        try choice.forEach(of: entities, turn?.control) { ref throws(StoreError) in try test.add(ref) }
         try test.finish()
         refs = test.matches
-        report.statistics.add(test.statistics)
+        return test.statistics
     }
 }

@@ -30,10 +30,18 @@ struct RowSearch {
         var choice: IndexChoice?
         /// What gave them, if no index did.
         var path = FetchExplanation.Path.semiJoin
+        /// The objects that the candidates refer to, if that is what makes them candidates.
+        var targets: Targets?
         /// Whether conditions on members have been answered.
         var hasJoined = false
         /// Whether the plan itself said where to look, and the report knows.
         var isDirect = false
+    }
+
+    /// Some objects to which all candidates refer by one slot, by key.
+    struct Targets {
+        let slot: Int
+        let refs: [ObjectRef]
     }
 
     /// - Parameter family: the entities asked for.
@@ -100,6 +108,7 @@ struct RowSearch {
         } else if prepared.candidates == nil, let found = try referring(by: program.simplified) {
             prepared.whole = CompiledPredicate(program: program.simplified, rest: compiled.rest)
             prepared.candidates = found.refs
+            prepared.targets = found.targets
             prepared.path = .postings
             program = found.rest
         }
@@ -209,10 +218,10 @@ struct RowSearch {
         }
     }
 
+    private typealias Referring = (refs: [ObjectRef], targets: Targets, rest: CompiledPredicate.Node)
+
     /// The same where the other way is a scan for the referrers.
-    private func referring(
-        by program: CompiledPredicate.Node
-    ) throws -> (refs: [ObjectRef], rest: CompiledPredicate.Node)? {
+    private func referring(by program: CompiledPredicate.Node) throws -> Referring? {
         switch SemiJoinUse.current {
         case .members: nil
         case .owners: try referring(by: program, .max, .max)
@@ -224,7 +233,7 @@ struct RowSearch {
     /// nil when it does not, or they are many.
     private func referring(
         by program: CompiledPredicate.Node, _ targetsMaximum: Int, _ maximum: Int
-    ) throws -> (refs: [ObjectRef], rest: CompiledPredicate.Node)? {
+    ) throws -> Referring? {
         var nodes = [program]
         if case .all(let parts) = program { nodes = parts }
         for (index, node) in nodes.enumerated() {
@@ -242,7 +251,7 @@ struct RowSearch {
             }
             if let found {
                 nodes.remove(at: index)
-                return (found, .all(nodes))
+                return (found, Targets(slot: test.slot, refs: targets), .all(nodes))
             }
         }
         return nil

@@ -24,26 +24,34 @@ package struct IndexChoice {
 
     /// Hands out the objects in the ranges, in the order that was asked for, until the body returns false.
     ///
-    /// - Parameter skipped: so many of the first objects are left out; only if ``isCounted``.
+    /// - Parameters:
+    ///   - skipped: so many of the first objects are left out; only if ``isCounted``.
+    ///   - control: is asked now and then whether to go on.
     package func forEach(
-        of entities: EntityNumbers, skipping skipped: Int = 0, _ body: (ObjectRef) throws(StoreError) -> Bool
+        of entities: EntityNumbers, skipping skipped: Int = 0, _ control: RequestControl?,
+        _ body: (ObjectRef) throws(StoreError) -> Bool
     ) throws(StoreError) {
         precondition(skipped == 0 || isCounted, "what is not looked at is skipped as it is")
+        var untilCheck = Self.refsPerCheck
         try index.forEach(in: ranges, descending: isDescending, skipping: skipped) { ref throws(StoreError) in
+            untilCheck -= 1
+            if untilCheck == 0 {
+                untilCheck = Self.refsPerCheck
+                try control?.checkRead()
+            }
             if hasOthers, !entities.contains(ref.entity) { return true }
             return try body(ref)
         }
     }
 
-    static let refsPerCheck = 1_024
+    private static let refsPerCheck = 1_024
 
     /// The objects in the ranges, by key.
     package func refs(of entities: EntityNumbers, _ control: RequestControl?) throws(StoreError) -> [ObjectRef] {
         var refs: [ObjectRef] = []
         refs.reserveCapacity(estimated)
-        try forEach(of: entities) { ref throws(StoreError) in
+        try forEach(of: entities, control) { ref throws(StoreError) in
             refs.append(ref)
-            if refs.count % Self.refsPerCheck == 0 { try control?.checkRead() }
             return true
         }
         refs.sort { $0.key < $1.key }

@@ -94,21 +94,21 @@ struct IndexPlanner {
     ///
     /// - Parameters:
     ///   - wanted: what the index is to give.
-    ///   - sorts: the order that the index must have; nil when it does not matter.
-    func choose(_ wanted: IndexWish, order sorts: [ColumnSort]? = nil) throws(StoreError) -> IndexChoice? {
+    ///   - order: the order that the index must have; nil when it does not matter.
+    func choose(_ wanted: IndexWish, order: IndexOrder? = nil) throws(StoreError) -> IndexChoice? {
         let use = IndexUse.current
         if use == .never { return nil }
         let known = snapshot.orderedIndexes
-        guard !known.isEmpty, sorts != nil || conditions.contains(where: { $0 != nil }) else { return nil }
+        guard !known.isEmpty, order != nil || conditions.contains(where: { $0 != nil }) else { return nil }
         let rows = entities.reduce(0) { $0 + snapshot.count(entity: $1) }
         var best: (choice: IndexChoice, cost: Double)?
         if use == .automatic { guard rows > Self.smallRowCount else { return nil } }
-        let scanCost = use == .always ? .infinity : scanCost(rows, wanted, isSorted: sorts != nil)
+        let scanCost = use == .always ? .infinity : scanCost(rows, wanted, isSorted: order != nil)
         for described in handle.orderedIndexes {
             guard described.definition.root == root,
                 entities.allSatisfy({ described.definition.entities.contains($0) }),
                 let index = known.first(where: { $0.isReady && $0.definition == described.definition }),
-                let choice = try choice(index, described, sorts)
+                let choice = try choice(index, described, order)
             else { continue }
             let cost = cost(choice, rows, wanted)
             if cost < best?.cost ?? scanCost { best = (choice, cost) }
@@ -119,22 +119,22 @@ struct IndexPlanner {
     /// Hands on the index to be used, if there is one. A damaged index is built anew; the result is nil, and the
     /// request goes on without it.
     func usingIndex<Result>(
-        _ wanted: IndexWish, order sorts: [ColumnSort]? = nil, _ body: (IndexChoice) throws(StoreError) -> Result?
+        _ wanted: IndexWish, order: IndexOrder? = nil, _ body: (IndexChoice) throws(StoreError) -> Result?
     ) throws(StoreError) -> Result? {
         // Which of several was looked at in vain is not known when none was chosen.
         let choice = try handle.rebuildingIfDamaged(snapshot.orderedIndexes) { () throws(StoreError) in
-            try choose(wanted, order: sorts)
+            try choose(wanted, order: order)
         }
         guard let choice else { return nil }
         return try handle.rebuildingIfDamaged([choice.index]) { () throws(StoreError) in try body(choice) }
     }
 
     private func choice(
-        _ index: OrderedIndex, _ described: StoreIndex, _ sorts: [ColumnSort]?
+        _ index: OrderedIndex, _ described: StoreIndex, _ order: IndexOrder?
     ) throws(StoreError) -> IndexChoice? {
         let elements = index.definition.elements
         // What the rows are ordered by is in the index, or the index has not their order.
-        if let sorts, !sorts.allSatisfy({ sort in elements.contains { $0.slot == sort.slot } }) { return nil }
+        if let order, !order.sorts.allSatisfy({ sort in elements.contains { $0.slot == sort.slot } }) { return nil }
         guard hasAllMatches(described) else { return nil }
         var used = holdInAllRows(of: described)
         var prefixes: [[UInt8]] = [[]]
@@ -158,8 +158,8 @@ struct IndexPlanner {
         let isRestricted = ranges != nil || prefixes != [[]]
         let whole = ranges ?? prefixes.map { OrderedRange(prefix: $0) }
         var isDescending = false
-        if let sorts {
-            guard index.isExact, let direction = Self.direction(sorts, elements, fixedSlots) else { return nil }
+        if let order {
+            guard index.isExact, let direction = order.direction(elements, fixedSlots) else { return nil }
             isDescending = direction
         } else if !isRestricted {
             return nil
@@ -190,27 +190,6 @@ struct IndexPlanner {
             found.append(node)
         }
         return ranges.map { ($0, found) }
-    }
-
-    /// Whether the index, against its order or not, has the order of some columns: nil when it has not, else whether it
-    /// is against it. Columns that have one value only say nothing.
-    static func direction(
-        _ sorts: [ColumnSort], _ elements: [OrderedIndexDefinition.Element], _ fixed: Set<Int>
-    ) -> Bool? {
-        var direction: Bool?
-        var position = 0
-        var seen: Set<Int> = []
-        for sort in sorts where !fixed.contains(sort.slot) && seen.insert(sort.slot).inserted {
-            while position < elements.count, fixed.contains(elements[position].slot) { position += 1 }
-            guard position < elements.count, elements[position].slot == sort.slot else { return nil }
-            let isAgainst = elements[position].isDescending == sort.isAscending
-            if let direction, direction != isAgainst { return nil }
-            direction = isAgainst
-            position += 1
-        }
-        // Objects that are alike in all columns come by their keys: nothing else may order them.
-        while position < elements.count, fixed.contains(elements[position].slot) { position += 1 }
-        return position == elements.count ? direction ?? false : nil
     }
 
     // MARK: Partial indexes
@@ -292,7 +271,7 @@ struct IndexPlanner {
                 read = min(limit, max(0, read - offset))
             } else {
                 let (end, isEndless) = limit.addingReportingOverflow(offset)
-                let looked = Double(end) / (choice.isCovered ? 1 : share(choice.residual))
+                let looked = Double(end) / (choice.isCovered ? 1 : share(choice.residual)) * othersPerRow(choice, rows)
                 if !isEndless, looked < Double(read) { read = Int(looked) }
             }
         }
@@ -304,6 +283,13 @@ struct IndexPlanner {
             blocks = min(Double(read), Double(rows) / Self.rowsOfBlock + 1)
         }
         return Double(read) * perRow + blocks * Self.blockCost + looking
+    }
+
+    /// How many rows of the index come for each of an entity that is asked for.
+    private func othersPerRow(_ choice: IndexChoice, _ rows: Int) -> Double {
+        guard choice.hasOthers else { return 1 }
+        let all = choice.index.definition.entities.reduce(0) { $0 + snapshot.count(entity: $1) }
+        return Double(all) / Double(max(1, rows))
     }
 
     // MARK: Matches

@@ -14,12 +14,8 @@ package struct ColumnSort: Sendable {
 
     /// Nil unless all descriptors compare stored values of plain attributes in their natural order.
     static func all(_ sorts: [ComputedSort]) -> [ColumnSort]? {
-        var columns: [ColumnSort] = []
-        for sort in sorts {
-            guard let slot = sort.expression.plainSlot else { return nil }
-            columns.append(ColumnSort(slot: slot, order: sort.order))
-        }
-        return columns
+        let columns = sorts.compactMap(\.ofColumn)
+        return columns.count == sorts.count ? columns : nil
     }
 }
 
@@ -46,6 +42,9 @@ package struct ComputedSort {
 }
 
 extension ComputedSort {
+    /// The order as one of a column, if it is one of stored values.
+    var ofColumn: ColumnSort? { expression.plainSlot.map { ColumnSort(slot: $0, order: order) } }
+
     /// Those of some orders that tell apart what satisfies a condition: not those of columns that have one value. The
     /// order of creation if there are none.
     static func telling(_ sorts: [ComputedSort], _ condition: PlannedCondition?) -> [ComputedSort] {

@@ -175,6 +175,16 @@ package struct SortedRows {
         }
     }
 
+    /// Whether nothing but their keys tells two entries apart.
+    func areAlike(_ left: Entry, _ right: Entry) -> Bool {
+        guard left.code == right.code else { return false }
+        return sorts.indices.allSatisfy { index in
+            sorts[index].order.order(
+                columns[Int(left.part) * sorts.count + index], Int(left.row),
+                columns[Int(right.part) * sorts.count + index], Int(right.row)) == 0
+        }
+    }
+
     private static let comparisonsPerCheck = 4_096
 
     /// Takes in another part; the parts come in any order.

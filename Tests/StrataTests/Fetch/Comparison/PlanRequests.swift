@@ -50,6 +50,8 @@ struct PlanRequests {
         ["-decimalTwin"], ["parent.decimal", "-serial"], ["tags.@count", "serial"], ["-children.@count", "int16"],
         ["tags.@max.weight", "-serial"], ["-tags.@sum.score", "serial"], ["owner.things.@count", "serial"],
         ["-children.@min.date"], ["children.@max.float", "serial"], ["-tags.@avg.weight", "-serial"],
+        ["children.@max.string", "serial"], ["-tags.@min.name", "int16"], ["string", "owner.title"],
+        ["int64Twin", "-parent.string", "serial"], ["-serial", "string"], ["owner", "string"],
     ]
 
     private func order(_ entity: String, _ random: inout SeededGenerator) -> [NSSortDescriptor] {
@@ -99,7 +101,8 @@ struct PlanRequests {
         "stddev:(int16)",
         "count:(owner)", "sum:(decimal)", "average:(decimal)", "@max.int32", "sum:(float)", "max:(serial)",
         "max:(tags.@count)", "tags.@count", "sum:(owner.things.@count)", "sum:(decimal * int16)",
-        "max:(decimal - decimalTwin)", "average:(distinct:(decimal + 1))",
+        "max:(decimal - decimalTwin)", "average:(distinct:(decimal + 1))", "min:(tags.@max.name)",
+        "count:(children.@min.string)",
     ]
     private static let functions = ["sum", "count", "min", "max", "average", "median", "mode", "stddev"]
     private static let arguments = [
@@ -110,7 +113,7 @@ struct PlanRequests {
         "int16 + 1", "uppercase(string)", "tags.@count", "SELF", "tags.@sum.weight", "owner.things.@count",
         "length(string)", "children.@count", "count:(tags)", "children.@max.double", "tags.@avg.score",
         "tags.@count + children.@count", "children.@min.bool", "tags.@sum.score * 2", "decimal * 3", "decimal + int32",
-        "1 - decimal",
+        "1 - decimal", "tags.@max.name", "owner.things.@min.string", "length(children.@max.string)",
     ]
 
     private func expression(_ format: String, _ index: Int) -> NSExpressionDescription {
