@@ -87,7 +87,7 @@ StrataPortTool/ StrataSourceToolsTests
 StrataRows/ StrataTests.Guide
 StrataRows/History/ History|Retention
 StrataRows/Identity/ IdentityTests|StrataTests.Surface
-StrataRows/Query/ Fetch|SemiJoin|NullCondition|PlanParameter|ColumnChunk|IndexedPage|PlanSweep|SQLiteComparison
+StrataRows/Query/ Fetch|FirstRows|MemberText|SemiJoin|NullCondition|PlanParameter|ColumnChunk|IndexedPage|PlanSweep|SQLiteComparison
 StrataRows/Scheduling/ ContextPool|SearchGate|ScanScheduling|WaitGraph|Cancellation|TimeLimit|ManyContextsTests
 StrataRows/Shapes/ StrataTests.Model|MethodOverrides|Relationship
 StrataRows/Stores/ StoreCopy|StoreDirectory|StoreLock|ForeignFiles|FollowingStore|DamageTests|WrittenStore|CompactingTests

@@ -58,8 +58,13 @@ extension NSManagedObjectContext {
             guard try realizeIfThere(object), !object.flags.contains(.gone) else { throw Self.missing(objectID) }
             return object
         }
-        // The row may have come since a follower has looked, and with it the entity that the object has.
-        if generation == nil { try store?.withBorrowed { try $0.catchUp() } }
+        // The row may have come since a follower has looked, and with it the entity that the object has. A child need
+        // not know: its parent looks itself, and may have the object already.
+        if link != nil {
+            store?.withBorrowed { try? $0.catchUp() }
+        } else if generation == nil {
+            try store?.withBorrowed { try $0.catchUp() }
+        }
         if let other = store?.withBorrowed({ named(objectID, $0) }) { return try findExistingObject(with: other) }
         if let link { return try existingObjectFromParent(objectID, link) }
         guard let store else {
