@@ -83,10 +83,10 @@ struct PlanRun: CustomStringConvertible {
             }
         }
 
-        /// Numbers that were added in another order may differ in their last digits.
+        /// Numbers that were added in another order may differ in their last digits, and of equal zeros any may be met.
         private static func flat(_ dictionary: NSDictionary) -> [String] {
             dictionary.map { key, value in
-                if let number = value as? Double { return "\(key): \(Float(number))" }
+                if let number = value as? Double { return "\(key): \(Float(number) + 0)" }
                 return "\(key): \(value)"
             }.sorted()
         }
