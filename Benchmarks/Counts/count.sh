@@ -6,9 +6,10 @@
 #   count.sh PROGRAM update [NAME...]   writes counts.txt
 #
 # The counts are those of one processor's architecture and one toolchain: counts.txt says which. With another one the
-# comparison is skipped; with STRATA_COUNT_STRICT=1 that is a failure. Of two runs the one with fewer counts, since work
-# in the background may come into one of them. They repeat to about 1 % while nothing else runs, and are no measure of time. On a busy machine threads take each other's work over at other times: saves then cost up to
-# a third more, with any program.
+# comparison is skipped; with STRATA_COUNT_STRICT=1 that is a failure. The smaller count of two runs is taken, since work
+# in the background may come into one of them. Counts repeat to about 1 % while nothing else runs, and are no measure of
+# time. On a busy machine threads take each other's work over at other times: saves then cost up to a third more, with
+# any program.
 set -euo pipefail
 program=$1
 action=$2

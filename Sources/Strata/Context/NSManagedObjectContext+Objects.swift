@@ -58,8 +58,8 @@ extension NSManagedObjectContext {
             guard try realizeIfThere(object), !object.flags.contains(.gone) else { throw Self.missing(objectID) }
             return object
         }
-        // The row may have come since a follower has looked, and with it the entity that the object has. A child need
-        // not know: its parent looks itself, and may have the object already.
+        // The row may have come since a follower has looked, and with it the entity that the object has. Where a child
+        // cannot look, its parent does so itself, or has the object already.
         if link != nil {
             store?.withBorrowed { try? $0.catchUp() }
         } else if generation == nil {

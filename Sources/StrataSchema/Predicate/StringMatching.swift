@@ -8,7 +8,7 @@ import Foundation
 @usableFromInline
 package enum StringMatching {
     /// -1, 0 or 1 by Unicode scalars. Complexity: O(n).
-    package static func order(_ left: String, _ right: String) -> Int {
+    static func order(_ left: String, _ right: String) -> Int {
         var left = left
         var right = right
         return left.withUTF8 { left in

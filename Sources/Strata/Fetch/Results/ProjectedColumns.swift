@@ -17,7 +17,7 @@ struct ProjectedColumns {
     init(_ expressions: [RowExpression], _ shape: EntityShape, _ scope: RowScope, _ tables: PathTables?) {
         self.expressions = expressions
         let map = scope.handle.map
-        let all = CompiledPredicate(program: .constant(true), rest: nil)
+        let all = CompiledPredicate.everyRow
         scan = CompiledScan(
             scope.handle, scope.snapshot, all, root: map.root(shape), shape,
             entities: EntityNumbers(shape.family, in: map), reading: expressions

@@ -36,7 +36,7 @@ final class PathTable {
         guard let shape = path.relationship.destination else { return nil }
         let search = RowSearch(handle, snapshot, shape, family: shape.family, turn: turn)
         guard search.root != 0 else { return nil }
-        let all = CompiledPredicate(program: .constant(true), rest: nil)
+        let all = CompiledPredicate.everyRow
         let scan = CompiledScan(
             handle, snapshot, all, root: search.root, shape, entities: search.entities, reading: [path.rest])
         let count = search.rowCount

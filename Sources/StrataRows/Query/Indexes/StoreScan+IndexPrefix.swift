@@ -36,7 +36,7 @@ extension StoreScan {
 
     /// A scan of some rows that satisfy the predicate.
     func scan(over refs: [ObjectRef], reading expressions: [RowExpression]) -> CompiledScan {
-        let all = CompiledPredicate(program: .constant(true), rest: nil)
+        let all = CompiledPredicate.everyRow
         return CompiledScan(
             scope.handle, scope.snapshot, all, root: search.root, plan.shape, entities: entities, reading: expressions
         ).over(refs.sorted { $0.key < $1.key }, all)

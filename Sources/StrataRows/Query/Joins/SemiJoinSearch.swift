@@ -468,7 +468,7 @@ struct SemiJoinSearch {
 
     private func linkScan(_ link: LinkShape, _ candidates: [ObjectRef]?) -> CompiledScan {
         let number = handle.map.linkNumber(link)
-        let all = CompiledPredicate(program: .constant(true), rest: nil)
+        let all = CompiledPredicate.everyRow
         let scan = CompiledScan(
             handle, snapshot, all, root: number, nil, entities: EntityNumbers([number]),
             reading: [.slot(0, .toOne), .slot(1, .toOne)])

@@ -34,7 +34,7 @@ extension StoreScan {
         let destination: EntityShape = relationship.destination
         let owners = RowSearch(
             scope.handle, scope.snapshot, destination, family: destination.family, report: nil, turn: turn)
-        let all = CompiledPredicate(program: .constant(true), rest: nil)
+        let all = CompiledPredicate.everyRow
         let scan = CompiledScan(
             scope.handle, scope.snapshot, all, root: owners.root, destination, entities: owners.entities,
             reading: sorts.map(\.expression)

@@ -123,6 +123,9 @@ package struct CompiledPredicate {
         self.rest = rest
     }
 
+    /// What holds for every row.
+    package static var everyRow: CompiledPredicate { CompiledPredicate(program: .constant(true)) }
+
     /// The same with the rest as a part of the program, which is asked last.
     package var whole: CompiledPredicate {
         guard let rest else { return self }
