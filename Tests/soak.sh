@@ -70,7 +70,7 @@ large() {
 graph() {
     local suites='WholeGraphTests|RelationshipModelTests|TwoContextsModelTests|ParentStackModelTests|UndoModelTests'
     suites+='|FetchRandomTests|CompiledFetchTests|IndexedFetchTests|DirectFetchTests|ColumnChunkTests|SemiJoinTests'
-    suites+='|FetchedResultsRandomTests|MigrationSweepOfChainsTests'
+    suites+='|FetchedResultsRandomTests|MigrationSweepOfChainsTests|CountedIndexTests|HierarchyFetchTests|LongDictionaryTests'
     STRATA_SOAK=${STRATA_SOAK:-100} "${release_tests[@]}" \
         --filter "StrataTests\.($suites)"
 }

@@ -66,7 +66,8 @@ open class NSComparisonPredicate: NSPredicate {
         public static let diacriticInsensitive = Options(rawValue: 2)
         /// `[n]`: the strings were normalised before and compare byte by byte; the other options do not count then.
         public static let normalized = Options(rawValue: 4)
-        /// `[l]`: `<`, `<=`, `>`, `>=`, `==` and `!=` compare as the current locale does.
+        /// `[l]`: `<`, `<=`, `>`, `>=`, `==`, `!=` and `BETWEEN` compare as the current locale does, and so do `IN` and
+        /// `CONTAINS` the members of a collection.
         public static let localeSensitive = Options(rawValue: 8)
     }
 

@@ -96,6 +96,10 @@ import Testing
         Case("age IN %@", NSSet(array: [32.0])),
         Case("age IN %@", NSOrderedSet(array: [1, 32])), Case("age IN %@", ["x": 32]),
         Case("age IN %@", [33], is: false),
+        // Another form of the same letters: equal to a locale, not to a store.
+        Case("name ==[l] %@", "E\u{301}lodie Durand"), Case("name IN[l] %@", ["E\u{301}lodie Durand"]),
+        Case("name IN[cl] %@", ["e\u{301}lodie durand", 3]), Case("%@ CONTAINS[l] name", ["E\u{301}lodie Durand"]),
+        Case("name IN %@", ["E\u{301}lodie Durand"], is: false), Case("name IN[l] %@", ["x"], is: false),
         Case("tags CONTAINS 'swift'"), Case("'c' IN tags"), Case("tagSet CONTAINS[c] 'LINUX'"),
         Case("tags CONTAINS 'x'", is: false),
         Case("ANY tags == 'linux'"), Case("ANY tags BEGINSWITH 'l'"), Case("SOME tags LIKE 's*'"),

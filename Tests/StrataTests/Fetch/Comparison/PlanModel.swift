@@ -71,6 +71,8 @@ struct PlanWorld {
     private(set) var things: [NSManagedObject] = []
     private(set) var tags: [NSManagedObject] = []
     private var serial: Int64 = 0
+    /// Their sums are the same whichever way they are added, so that requests can be in their order.
+    private static let scores = [-1.5, -0.0, 0, 0.25, 1, 2.5, 3, 1e300, -.infinity, .nan]
 
     init(_ context: NSManagedObjectContext, _ random: inout SeededGenerator) throws {
         self.context = context
@@ -116,7 +118,7 @@ struct PlanWorld {
     private func set(tag: NSManagedObject, _ random: inout SeededGenerator) {
         tag.setValue(random.chance(0.15) ? nil : PlanModel.tagNames.randomElement(using: &random), forKey: "name")
         tag.setValue(random.chance(0.15) ? nil : random.below(5) - 1, forKey: "weight")
-        tag.setValue(CompiledFetchModel.value("double", &random), forKey: "score")
+        tag.setValue(random.chance(0.15) ? nil : Self.scores.randomElement(using: &random), forKey: "score")
     }
 
     private func set(thing: NSManagedObject, _ random: inout SeededGenerator) {

@@ -85,10 +85,12 @@ struct PlanRun: CustomStringConvertible {
 
         /// Numbers that were added in another order may differ in their last digits, and of equal zeros any may be met.
         private static func flat(_ dictionary: NSDictionary) -> [String] {
-            dictionary.map { key, value in
-                if let number = value as? Double { return "\(key): \(Float(number) + 0)" }
-                return "\(key): \(value)"
-            }.sorted()
+            dictionary.map { key, value in "\(key): \(plain(value))" }.sorted()
+        }
+
+        private static func plain(_ value: Any) -> String {
+            if let values = value as? [Any] { return "\(values.map(plain))" }
+            return (value as? Double).map { "\(Float($0) + 0)" } ?? "\(value)"
         }
 
         var count: Int {
