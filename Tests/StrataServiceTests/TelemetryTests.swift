@@ -192,6 +192,32 @@ import Tracing
         }
     }
 
+    @Test func aConflictIsLoggedWithPropertiesAndTransactionOnceASecond() async throws {
+        let probe = try Probe()
+        try await probe.fill(1)
+        let (entity, one, other) = (probe.entity, probe.context, probe.context)
+        let began = ContinuousClock.now
+        for number in 0..<20 {
+            for context in [one, other] {
+                try await context.perform {
+                    let object = try context.fetch(ServiceFixture.request(entity))[0]
+                    object.setValue("Secret \(number)", forKey: "title")
+                }
+            }
+            try await one.perform { try one.save() }
+            await other.perform {
+                #expect(throws: CocoaError.self) { try other.save() }
+                other.reset()
+            }
+        }
+        let seconds = Int((ContinuousClock.now - began) / .seconds(1))
+        let conflicts = probe.log.entries.filter { "\($0.message)".hasPrefix("conflict: \(entity)/p") }
+        #expect((1...1 + seconds).contains(conflicts.count), "\(conflicts)")
+        let first = try #require(conflicts.first)
+        #expect(first.level == .info && first.metadata["strata.path"] != nil)
+        #expect("\(first.message)".hasSuffix(": others set title until transaction 2, this save sets title"))
+    }
+
     /// A label takes a value for each way to find rows, whatever users ask for; what failed before it had one, too.
     @Test func slowFetchesAreCountedByPlansAndNotByValues() async throws {
         let probe = try Probe { $0.slowFetch = .zero }

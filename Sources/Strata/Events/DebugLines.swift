@@ -74,11 +74,8 @@ struct DebugLines {
     }
 
     private func text(of conflict: ConflictEvent) -> String {
-        let unique = conflict.uniqueValues > 0 ? ", \(conflict.uniqueValues) values that must be unique" : ""
-        let names = conflict.names.joined(separator: ", ") + (conflict.names.count < conflict.objects ? ", …" : "")
-        let which = conflict.names.isEmpty ? "" : " (\(names))"
-        return "annotation: conflict of \(conflict.objects) objects\(which)\(unique), attempt \(conflict.attempt), "
-            + (conflict.isResolved ? "resolved by the merge policy" : "not resolved")
+        let outcome = conflict.isResolved ? "resolved by the merge policy" : "not resolved"
+        return "annotation: conflict, attempt \(conflict.attempt), \(outcome): \(conflict.summary)"
     }
 
     /// How long something took, or why it failed: by domain and code, since a description may have users' values.

@@ -16,6 +16,7 @@ final class TelemetryRecorder: Sendable {
     private let slowNanoseconds: Int64
     private let meters: Meters
     private let slowFetches = RateLimit()
+    private let conflicts = RateLimit()
     /// Among those that tell of some stores; nil for one that tells of all of the process.
     private let claim: Int?
     /// Whether others' code is called by way of ``EventHub/callingOut(_:)`` only.
@@ -75,8 +76,7 @@ final class TelemetryRecorder: Sendable {
                 $0[Names.batchSize] = batch.objects
             }
         case .conflict(let conflict):
-            meters.handles(.conflict).counter?.increment()
-            if conflict.isResolved { meters.handles(.retry).counter?.increment() }
+            record(conflict)
         case .flush(let flush):
             let handles = meters.handles(.flush)
             handles.timer?.record(flush.work.duration)
@@ -187,6 +187,22 @@ final class TelemetryRecorder: Sendable {
         meters.counter("strata.compaction.bytes", ("kind", "written")).increment(by: Int64(compaction.writtenBytes))
         finish(.compact, nil, compaction.work, &isTraced) { attributes in
             attributes["strata.compaction.segments"] = compaction.segments
+        }
+    }
+
+    private func record(_ conflict: ConflictEvent) {
+        meters.handles(.conflict).counter?.increment()
+        // One that is resolved is a retry, which is part of a save.
+        if conflict.isResolved {
+            meters.handles(.retry).counter?.increment()
+            return
+        }
+        guard isLogged(.info) else { return }
+        EventHub.callingOut {
+            guard let suppressed = conflicts.admit(conflict.store.path) else { return }
+            var metadata: Logger.Metadata = ["strata.path": "\(conflict.store.path)"]
+            if suppressed > 0 { metadata["strata.suppressed"] = "\(suppressed)" }
+            logger.info("conflict: \(conflict.summary)", metadata: metadata)
         }
     }
 

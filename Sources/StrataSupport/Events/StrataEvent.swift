@@ -182,13 +182,20 @@ package struct BatchEvent {
 package struct ConflictEvent {
     package var store: EventStore
     package var objects: Int
-    /// Some of the objects, such as `Book/p1`.
+    /// Some of the objects, which of their properties others have set and this save sets, and in which transaction; of
+    /// values that must be unique, whose they are. No values.
     package var names: [String]
     package var uniqueValues: Int
     /// How often this save has met conflicts, from 1.
     package var attempt: Int
     /// Whether the merge policy has resolved it, so that the save is tried again.
     package var isResolved: Bool
+
+    /// What it is about, in one line.
+    package var summary: String {
+        let more = objects + uniqueValues - names.count
+        return (names + (more > 0 ? ["\(more) more"] : [])).joined(separator: "; ")
+    }
 
     package init(
         store: EventStore, objects: Int, names: [String] = [], uniqueValues: Int, attempt: Int, isResolved: Bool

@@ -67,7 +67,7 @@ import Testing
         #expect(text.contains("STRATA_DEBUG has sav."), "what is misspelt is said")
     }
 
-    private static func meetConflict() throws {
+    private static func meetConflict(deletes: Bool) throws {
         setenv(DebugSettings.variable, "conflict", 1)
         let store = try EventFixture()
         let (one, other) = (store.container.newBackgroundContext(), store.container.newBackgroundContext())
@@ -79,17 +79,54 @@ import Testing
         for context in [one, other] {
             try context.performAndWait { try context.existingObject(with: id).setValue("Secret", forKey: "title") }
         }
-        try one.performAndWait { try one.save() }
+        try one.performAndWait {
+            let object = try one.existingObject(with: id)
+            object.setValue(7, forKey: "pages")
+            if deletes { one.delete(object) }
+            try one.save()
+        }
         try? other.performAndWait { try other.save() }
     }
 
-    @Test func aConflictNamesItsObjects() async throws {
+    @Test func aConflictNamesItsObjectsPropertiesAndTransaction() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            try Self.meetConflict()
+            try Self.meetConflict(deletes: false)
         }
         let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-        #expect(text.contains("conflict of 1 objects (") && text.contains("/p1), attempt 1, not resolved"), "\(text)")
+        #expect(text.contains("conflict, attempt 1, not resolved: Book/p"), "\(text)")
+        #expect(text.contains(": others set pages and title until transaction 2, this save sets title"), "\(text)")
         #expect(!text.contains("Secret"))
+    }
+
+    private static func takeTheSameCode() throws {
+        setenv(DebugSettings.variable, "conflict", 1)
+        let store = try EventFixture()
+        for _ in 0..<2 {
+            let context = store.container.newBackgroundContext()
+            try? context.performAndWait {
+                store.add(1, to: context)
+                for object in context.insertedObjects { object.setValue("Secret", forKey: "code") }
+                try context.save()
+            }
+        }
+    }
+
+    @Test func aTakenValueNamesItsHolder() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            try Self.takeTheSameCode()
+        }
+        let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        let line = /conflict, attempt 1, not resolved: Book\w*\/p\d+: code is taken by Book\w*\/p\d+/
+        #expect(text.contains(line), "\(text)")
+        #expect(!text.contains("Secret"))
+    }
+
+    @Test func aConflictWithADeletionSaysSo() async throws {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+            try Self.meetConflict(deletes: true)
+        }
+        let text = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
+        #expect(text.contains(": others deleted it, this save sets title"), "\(text)")
     }
 
     @Test(arguments: [

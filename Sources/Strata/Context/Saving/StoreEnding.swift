@@ -7,8 +7,6 @@ class StoreEnding: SaveEnding {
     /// How often in a row a save is tried again after its conflicts were resolved, though nobody else has saved since:
     /// that resolves nothing.
     private static let maximumConflictRounds = 16
-    /// So many objects of a conflict are named.
-    private static let maximumConflictNames = 3
     /// How often a save is tried again altogether. Of many that change the same object each at the same time, one gets
     /// through and the others try again.
     private static let maximumAttempts = 10_000
@@ -115,10 +113,7 @@ class StoreEnding: SaveEnding {
     /// Asks the merge policy.
     private func resolve(_ error: StoreError) throws -> [NSManagedObject] {
         guard EventHub.wants(.conflict) else { return try ConflictResolver(context, self).resolve(error) }
-        // Before the policy takes objects away.
-        let names = error.conflicts.prefix(Self.maximumConflictNames).compactMap { ref in
-            context.registry.object(ref, storeIndex).map { "\($0.entity.name ?? "")/p\(ref.key)" }
-        }
+        let names = ConflictNames(self).names(of: error)
         let result = Result { try ConflictResolver(context, self).resolve(error) }
         var isResolved = false
         if case .success = result { isResolved = true }
