@@ -21,12 +21,24 @@ package enum PredicateFunction {
     /// Every name that is built in, in selector form.
     package static var names: [String] { functions.keys.sorted() }
 
+    /// Whether the value depends on nothing but the arguments.
+    package static func isSteady(_ name: String) -> Bool { functions[name] != nil && !unsteady.contains(name) }
+
+    private static let unsteady: Set<String> = ["now", "random", "random:"]
+
+    /// Whether it makes a value of single values, which a request needs once if these are constants. Of functions of
+    /// many, such as `sum:`, fetches of dictionaries make aggregates. A request has one time.
+    package static func isFoldable(_ name: String) -> Bool {
+        name == "now" || arithmetic[name] != nil || bits[name] != nil || texts[name] != nil
+    }
+
     private typealias Body = @Sendable ([Any?]) -> Any?
 
     private static let functions: [String: Body] = {
         var all = statistics
         all.merge(arithmetic) { first, _ in first }
         all.merge(bits) { first, _ in first }
+        all.merge(texts) { first, _ in first }
         all.merge(others) { first, _ in first }
         return all
     }()
@@ -76,11 +88,6 @@ package enum PredicateFunction {
             guard let number = Arithmetic(arguments.first ?? nil) else { return nil }
             return number.doubleValue < 0 ? (.integer(0) - number).anyValue : number.anyValue
         },
-        "random": { _ in Double.random(in: 0..<1) },
-        "random:": { arguments in
-            guard let limit = Arithmetic(arguments.first ?? nil)?.integerValue, limit > 0 else { return nil }
-            return Int(Int64.random(in: 0..<limit))
-        },
     ]
 
     private static let bits: [String: Body] = [
@@ -94,8 +101,7 @@ package enum PredicateFunction {
         },
     ]
 
-    private static let others: [String: Body] = [
-        "now": { _ in Date() },
+    private static let texts: [String: Body] = [
         "uppercase:": { text($0).map { TextPieces.changed($0) { $0.uppercased() } } },
         "lowercase:": { text($0).map { TextPieces.changed($0) { $0.lowercased() } } },
         "canonical:": { arguments in
@@ -104,6 +110,15 @@ package enum PredicateFunction {
             }
         },
         "length:": { text($0)?.utf16.count },
+    ]
+
+    private static let others: [String: Body] = [
+        "now": { _ in Date() },
+        "random": { _ in Double.random(in: 0..<1) },
+        "random:": { arguments in
+            guard let limit = Arithmetic(arguments.first ?? nil)?.integerValue, limit > 0 else { return nil }
+            return Int(Int64.random(in: 0..<limit))
+        },
         "noindex:": { $0.first ?? nil },
         "castObject:toType:": { arguments in
             guard arguments.count == 2, let type = arguments[1] as? String else { return nil }

@@ -175,7 +175,7 @@ struct RequestShape {
             append(path.text)
             return append(operand)
         case .function(nil, let name, let arguments):
-            guard Self.steadyFunctions.contains(name) else { return false }
+            guard PredicateFunction.isSteady(name) else { return false }
             append(.function)
             append(name)
             return append(arguments)
@@ -198,15 +198,6 @@ struct RequestShape {
         for expression in expressions where !append(expression) { return false }
         return true
     }
-
-    /// Functions whose value depends on nothing but their arguments.
-    private static let steadyFunctions: Set<String> = [
-        "sum:", "count:", "min:", "max:", "average:", "distinct:", "median:", "mode:", "stddev:", "add:to:",
-        "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "raise:toPower:", "sqrt:", "log:", "ln:", "exp:",
-        "floor:", "ceiling:", "trunc:", "abs:", "bitwiseAnd:with:", "bitwiseOr:with:", "bitwiseXor:with:",
-        "leftshift:by:", "rightshift:by:", "onesComplement:", "uppercase:", "lowercase:", "canonical:", "length:",
-        "noindex:", "castObject:toType:",
-    ]
 
     /// What is fetched or grouped by, of which a plan takes names and expressions.
     private mutating func append(_ properties: [Any]?, _ tag: Tag) -> Bool {

@@ -104,7 +104,7 @@ package struct ConstantFolding {
     /// What a function of constants gives, which is the same for all rows. Nil for what has no value: a constant that
     /// is null is asked for in another way.
     private static func value(of name: String, _ arguments: [NSExpression]) -> Any? {
-        guard foldedFunctions.contains(name) else { return nil }
+        guard PredicateFunction.isFoldable(name) else { return nil }
         var values: [Any?] = []
         for argument in arguments {
             guard case .constant(let value) = argument.form else { return nil }
@@ -112,14 +112,6 @@ package struct ConstantFolding {
         }
         return AnyElements.plain(PredicateFunction.call(name, values))
     }
-
-    /// Functions of single values. Of others, such as `sum:`, fetches of dictionaries make aggregates.
-    private static let foldedFunctions: Set<String> = [
-        "now", "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "raise:toPower:", "sqrt:",
-        "log:", "ln:", "exp:", "floor:", "ceiling:", "trunc:", "abs:", "bitwiseAnd:with:", "bitwiseOr:with:",
-        "bitwiseXor:with:", "leftshift:by:", "rightshift:by:", "onesComplement:", "uppercase:", "lowercase:",
-        "canonical:", "length:",
-    ]
 
     private static func object(_ value: Any) -> (any RowObject)? {
         // Casting Swift's set of decimals to a class would bridge it, which never ends.
