@@ -255,9 +255,9 @@ let package = Package(
             ],
             sources: sweepsOnly
                 ? [
-                    "Context/Conflicts/ConflictModel.swift", "Context/Saving/LargeGraphTests.swift",
-                    "Context/Saving/LargeSaveTests.swift", "Errors/ProgrammerErrorMessageTests.swift",
-                    "Fetch/ColumnChunkTests.swift", "Fetch/Comparison", "Fetch/CompiledFetchModel.swift",
+                    "Context/Conflicts/ConflictModel.swift", "Context/Saving/LargeSaveTests.swift",
+                    "Errors/ProgrammerErrorMessageTests.swift", "Fetch/ColumnChunkTests.swift", "Fetch/Comparison",
+                    "Fetch/CompiledFetchModel.swift",
                     "Fetch/CompiledFetchTests.swift", "Fetch/CountedIndexTests.swift", "Fetch/FetchRandomTests.swift",
                     "Fetch/Hierarchy", "Fetch/IndexedFetchTests.swift", "Fetch/LimitedOrderTests.swift",
                     "Fetch/LongDictionaryTests.swift", "Fetch/MemberTextTests.swift",
