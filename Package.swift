@@ -257,9 +257,9 @@ let package = Package(
                 ? [
                     "Context/Conflicts/ConflictModel.swift", "Context/Saving/LargeSaveTests.swift",
                     "Errors/ProgrammerErrorMessageTests.swift", "Fetch/ColumnChunkTests.swift", "Fetch/Comparison",
-                    "Fetch/CompiledFetchModel.swift",
-                    "Fetch/CompiledFetchTests.swift", "Fetch/CountedIndexTests.swift", "Fetch/FetchRandomTests.swift",
-                    "Fetch/Hierarchy", "Fetch/IndexedFetchTests.swift", "Fetch/LimitedOrderTests.swift",
+                    "Fetch/CompiledFetchModel.swift", "Fetch/CompiledFetchTests.swift",
+                    "Fetch/CountedIndexTests.swift", "Fetch/FetchRandomTests.swift", "Fetch/Hierarchy",
+                    "Fetch/IndexedFetchTests.swift", "Fetch/LimitedOrderTests.swift",
                     "Fetch/LongDictionaryTests.swift", "Fetch/MemberTextTests.swift",
                     "Fetch/PendingChangesTests.swift", "Fetch/Planning/DirectFetchModel.swift",
                     "Fetch/Planning/DirectFetchTests.swift", "Fetch/Planning/FirstRowsTests.swift",
@@ -316,7 +316,7 @@ if sweepsOnly {
     // To optimise these takes longer than they do. The engine's tests have models of their own that compute four times
     // as long unoptimised as everything else together.
     for target in package.targets where target.isTest && target.name != "StrataLogTests" {
-        target.swiftSettings = settings + [.unsafeFlags(["-Onone"])]
+        target.swiftSettings?.append(.unsafeFlags(["-Onone"]))
     }
 }
 

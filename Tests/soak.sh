@@ -28,7 +28,8 @@ cd "$(dirname "$0")/.."
 
 swift=${SWIFT:-swift}
 # As the Makefile has it, so that what `make test` has built serves here, too.
-release_tests=("$swift" test -c release -Xswiftc -enable-testing --disable-testable-imports --scratch-path .build-release)
+release_tests=("$swift" test -c release -debug-info-format "${DEBUG_INFO:-none}" -Xswiftc -enable-testing
+    --disable-testable-imports --scratch-path .build-release)
 parts=("$@")
 [ ${#parts[@]} -gt 0 ] || parts=(sweeps graph random plans strings fuzz ship network large kills follow service threads macros combine)
 

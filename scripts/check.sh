@@ -11,6 +11,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 swift=${SWIFT:-swift}
+# Those of `make test`, so that what it has built serves here, too.
+read -ra flags <<<"${BUILD_FLAGS:-}"
 only_say=false
 only_check_table=false
 if [ "${1:-}" = -l ]; then only_check_table=true; fi
@@ -190,4 +192,4 @@ filter=$(printf '%s\n' "${!filters[@]}" | sort -u | paste -sd '|')
 echo "swift test --filter '$filter'"
 if $only_say; then exit 0; fi
 # Long ones are for `make test`.
-"$swift" test --filter "$filter" --skip 'Sweep|Schedule|Random|Fuzz|Soak|ManyContextsService'
+"$swift" test "${flags[@]}" --filter "$filter" --skip 'Sweep|Schedule|Random|Fuzz|Soak|ManyContextsService'

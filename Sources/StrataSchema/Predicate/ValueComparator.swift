@@ -82,7 +82,8 @@ package struct ValueComparator {
     private static func prepareMembers(_ members: [Any?], _ options: Options, folds: Bool) -> Prepared {
         let operands = members.map { Operand(AnyElements.plain($0)) }
         // Texts that a locale takes for equal need not have the same bytes, in whatever form: each is compared.
-        if options.contains(.localeSensitive) { return .none }
+        let hasText = operands.contains { if case .string = $0 { true } else { false } }
+        if hasText, options.contains(.localeSensitive) { return .none }
         if folds {
             var texts: Set<[UInt8]> = []
             for operand in operands {

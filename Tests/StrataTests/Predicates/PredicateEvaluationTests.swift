@@ -100,6 +100,7 @@ import Testing
         Case("name ==[l] %@", "E\u{301}lodie Durand"), Case("name IN[l] %@", ["E\u{301}lodie Durand"]),
         Case("name IN[cl] %@", ["e\u{301}lodie durand", 3]), Case("%@ CONTAINS[l] name", ["E\u{301}lodie Durand"]),
         Case("name IN %@", ["E\u{301}lodie Durand"], is: false), Case("name IN[l] %@", ["x"], is: false),
+        Case("age IN[l] %@", [31, 32]), Case("age IN[l] %@", [33], is: false),
         Case("tags CONTAINS 'swift'"), Case("'c' IN tags"), Case("tagSet CONTAINS[c] 'LINUX'"),
         Case("tags CONTAINS 'x'", is: false),
         Case("ANY tags == 'linux'"), Case("ANY tags BEGINSWITH 'l'"), Case("SOME tags LIKE 's*'"),

@@ -7,12 +7,8 @@ struct ConflictNames {
     private static let maximum = 3
 
     private let ending: StoreEnding
-    private let snapshot: Snapshot
 
-    init(_ ending: StoreEnding) {
-        self.ending = ending
-        snapshot = ending.handle.log.snapshot
-    }
+    init(_ ending: StoreEnding) { self.ending = ending }
 
     /// Looked up before a merge policy takes changes or objects away.
     func names(of error: StoreError) -> [String] {
@@ -24,26 +20,47 @@ struct ConflictNames {
 
     /// For instance `Book/p1: others set price and stock until transaction 42, this save sets stock`.
     private func changes(of object: NSManagedObject) -> String {
-        let name = name(of: object.ref)
-        let ours =
-            object.isMarkedDeleted
-            ? "this save deletes it" : "this save sets \(list(object.changedValues().keys.sorted()))"
-        // What cannot be read is left out: the save itself tells of it.
-        guard let row = try? snapshot.row(object.ref) else { return "\(name): others deleted it, \(ours)" }
-        return
-            "\(name): others set \(list(changedByOthers(object, row))) until transaction \(row.version.sequence), \(ours)"
+        let theirs: String
+        do {
+            if let row = try ObjectMerge.newestRow(of: object) {
+                let names = object.committedRow().map { changed(object, $0, (row.block, row.index)) } ?? []
+                theirs =
+                    "others \(names.isEmpty ? "changed it" : "set \(list(names))") until transaction \(row.version.sequence)"
+            } else {
+                theirs = "others deleted it"
+            }
+        } catch {
+            // The merge policy meets it, too, and the save tells of it.
+            theirs = "others changed it, and its row cannot be read"
+        }
+        return "\(name(of: object.ref)): \(theirs), \(ours(object))"
     }
 
-    /// What the newest row has otherwise than the one that the object's changes are based on.
-    private func changedByOthers(_ object: NSManagedObject, _ row: Row) -> [String] {
-        guard let base = object.committedRow(), (try? row.block.verify()) != nil else { return [] }
+    private func ours(_ object: NSManagedObject) -> String {
+        if object.isMarkedDeleted { return "this save deletes it" }
+        let slots = object.shape.slots.prefix(object.shape.persistentSlotCount).enumerated().filter { slot, info in
+            !info.isHidden && object.overlay?.isDirty(slot) == true
+        }
+        let members = object.shape.relationships.filter { object.existingState($0)?.isChanged == true }
+        let names = (slots.map(\.element.name) + members.map(\.name)).sorted()
+        return names.isEmpty ? "this save relies on it" : "this save sets \(list(names))"
+    }
+
+    /// What one row has otherwise than another.
+    private func changed(
+        _ object: NSManagedObject, _ old: (block: Block, row: Int), _ new: (block: Block, row: Int)
+    ) -> [String] {
         let comparison = ColumnComparison(object)
-        return object.shape.slots.prefix(object.shape.persistentSlotCount).enumerated().compactMap { slot, info in
-            guard !info.isHidden,
-                comparison.value(slot, base.block, base.row) != comparison.value(slot, row.block, row.index)
-            else { return nil }
-            return info.name
-        }.sorted()
+        return object.shape.slots.prefix(object.shape.persistentSlotCount).enumerated().filter { slot, info in
+            if info.isHidden { return false }
+            let (before, after) = (old.block.verifiedColumn(slot), new.block.verifiedColumn(slot))
+            if before.isNull(old.row) || after.isNull(new.row) {
+                return before.isNull(old.row) != after.isNull(new.row)
+            }
+            // A line of a log is no reason to call a transformer, or to read a large value.
+            if before.kind.fixedWidth == 0 { return !before.bytes(old.row).elementsEqual(after.bytes(new.row)) }
+            return comparison.value(slot, old.block, old.row) != comparison.value(slot, new.block, new.row)
+        }.map(\.element.name).sorted()
     }
 
     /// For instance `Book/p9: isbn is taken by Book/p1`.
@@ -57,9 +74,8 @@ struct ConflictNames {
         "\(ending.handle.map.shape(ref.entity)?.entity.name ?? "")/p\(ref.key)"
     }
 
-    /// What has changed without a property of the model, such as the other end of a relationship, has no name.
     private func list(_ names: [String]) -> String {
-        guard let last = names.last else { return "no property of its own" }
-        return names.count == 1 ? last : names.dropLast().joined(separator: ", ") + " and " + last
+        guard names.count > 1, let last = names.last else { return names.joined() }
+        return names.dropLast().joined(separator: ", ") + " and " + last
     }
 }

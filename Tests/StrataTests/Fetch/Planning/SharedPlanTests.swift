@@ -74,6 +74,7 @@ import Testing
         "int16 * 1 > 2", "int16 * 2 > 2", "int16 * 2.0 > 2", "int16 + 1 == int32", "int16 + 2 == int32",
         "TERNARY(int16 > 1, 1, 2) == 1", "TERNARY(int16 > 2, 1, 2) == 1", "string MATCHES 'a.*'",
         "string MATCHES 'b.*'", "int16 == '1'", "int16 == '2'", "date > CAST(1, 'NSDate')", "date > CAST(0, 'NSDate')",
+        "int16 == {1, 2}[0]", "int16 == {1, 2}[1]", "int16 == {2, 1}[0]",
     ]
 
     // MARK: Comparing
