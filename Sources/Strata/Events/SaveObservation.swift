@@ -2,25 +2,36 @@ import StrataLog
 import StrataSupport
 
 /// A save that somebody wants to hear of. Belongs to the save.
-final class SaveObservation {
+struct SaveObservation {
     private let began = EventInstant.now
     /// Nil until the changes have been divided by where they go.
-    private var event: SaveEvent?
+    private var noted: Noted?
+
+    /// What is known before the save is over.
+    private struct Noted {
+        var stores: [EventStore]
+        var tally = Tally()
+        var sequence: UInt64?
+        var waited: Duration = .zero
+        var isToParent: Bool
+        var retries = 0
+    }
 
     /// Records what the save writes, as long as its endings are there.
-    func record(_ pipeline: SavePipeline) {
-        if event != nil || (pipeline.stores.isEmpty && pipeline.parent == nil) { return }
-        var tally = Tally()
-        var made = SaveEvent(
-            work: StoreWork(stores: [], duration: .zero), entity: nil, inserted: 0, updated: 0, deleted: 0,
-            sequence: nil, waited: .zero, isToParent: pipeline.parent != nil, retries: 0)
+    mutating func record(_ pipeline: SavePipeline) {
+        if noted != nil { return }
         if let parent = pipeline.parent {
+            var tally = Tally()
             tally.add(parent.changes)
-        } else {
-            for ending in pipeline.stores { tally.add(ending.changes) }
+            noted = Noted(stores: [], tally: tally, isToParent: true)
+            return
         }
+        let endings = pipeline.stores
+        if endings.isEmpty { return }
+        var made = Noted(stores: Self.stores(endings), isToParent: false)
         var receipts = 0
-        for ending in pipeline.stores {
+        for ending in endings {
+            made.tally.add(ending.changes)
             made.retries += ending.attempts
             guard let receipt = ending.receipt else { continue }
             receipts += 1
@@ -28,10 +39,7 @@ final class SaveObservation {
             made.sequence = receipt.sequence
         }
         if receipts > 1 { made.sequence = nil }
-        made.work.stores = Self.stores(pipeline.stores)
-        made.entity = tally.entity
-        (made.inserted, made.updated, made.deleted) = (tally.inserted, tally.updated, tally.deleted)
-        event = made
+        noted = made
     }
 
     /// Each store once, in the order of their paths; mostly there is one.
@@ -42,16 +50,18 @@ final class SaveObservation {
 
     /// Tells of the save, unless there was nothing to write.
     func end(_ pipeline: SavePipeline, _ error: (any Error)?) {
-        let duration = Duration.nanoseconds(EventInstant.now.nanoseconds(since: began))
-        if event == nil, error == nil { return }
-        var told =
-            event
-            ?? SaveEvent(
-                work: StoreWork(stores: [], duration: duration), entity: nil, inserted: 0, updated: 0, deleted: 0,
-                sequence: nil, waited: .zero, isToParent: false, retries: 0)
-        if told.work.stores.isEmpty { told.work.stores = pipeline.context.coordinator?.eventStores ?? [] }
-        (told.work.duration, told.work.error) = (duration, error)
-        EventHub.tell(.save(told))
+        let nanoseconds = EventInstant.now.nanoseconds(since: began)
+        if noted == nil, error == nil { return }
+        var stores = noted?.stores ?? []
+        if stores.isEmpty { stores = pipeline.context.coordinator?.eventStores ?? [] }
+        let tally = noted?.tally ?? Tally()
+        EventHub.tell(
+            .save(
+                SaveEvent(
+                    work: StoreWork(stores: stores, nanoseconds: nanoseconds, error: error), entity: tally.entity,
+                    inserted: tally.inserted, updated: tally.updated, deleted: tally.deleted,
+                    sequence: noted?.sequence, waited: noted?.waited ?? .zero,
+                    isToParent: noted?.isToParent ?? false, retries: noted?.retries ?? 0)))
     }
 
     /// Counts objects, and tells whether they are of one entity.

@@ -13,9 +13,21 @@ struct SlowRequests: Sendable {
     private static let stepSeconds = 60.0
     private static let textMaximum = 400
 
+    /// Requests that differ in their constants only.
+    struct Kind: Hashable, Sendable {
+        /// As `db.operation.name`.
+        var operation: String
+        var entity: String?
+        /// A fetch in words; nil of what has nothing to say but operation and entity.
+        var text: String?
+
+        /// As ``StoreStatus/Request/text``.
+        var shownText: String { text ?? entity.map { "\(operation) \($0)" } ?? operation }
+    }
+
     private struct Window: Sendable {
         var began: Double
-        var kinds: [String: StoreStatus.Request] = [:]
+        var kinds: [Kind: StoreStatus.Request] = [:]
     }
 
     private var window: Window
@@ -27,24 +39,35 @@ struct SlowRequests: Sendable {
     /// When what is shown began.
     var since: Double { before?.began ?? window.began }
 
-    /// Notes one request, whose calls are 1.
-    mutating func add(_ request: StoreStatus.Request) {
-        turn(now: request.time)
-        var request = request
-        request.text = Self.cut(request.text)
-        // In place: where flushes are slow, every save comes here.
-        if let index = window.kinds.index(forKey: request.text) {
-            Self.merge(request, into: &window.kinds.values[index])
+    /// Notes one request. Where flushes are slow, every save comes here.
+    ///
+    /// - Parameters:
+    ///   - seconds: how long it took.
+    ///   - now: when it was over, in seconds since 1970.
+    ///   - details: asked of the first of its kind, and of one that is slower than those before.
+    mutating func add(
+        _ kind: Kind, seconds: Double, now: Double,
+        details: () -> (plan: String?, rowsTested: Int, rows: Int)
+    ) {
+        turn(now: now)
+        var kind = kind
+        if let text = kind.text { kind.text = Self.cut(text) }
+        if let index = window.kinds.index(forKey: kind) {
+            window.kinds.values[index].count(seconds: seconds, now: now, details: details)
             return
         }
         if window.kinds.count >= Self.knownMaximum {
             // Only what is slower than another comes in its place.
             guard let quickest = window.kinds.min(by: { $0.value.seconds < $1.value.seconds }),
-                quickest.value.seconds < request.seconds
+                quickest.value.seconds < seconds
             else { return }
             window.kinds[quickest.key] = nil
         }
-        window.kinds[request.text] = request
+        let details = details()
+        window.kinds[kind] = StoreStatus.Request(
+            operation: kind.operation, entity: kind.entity, text: Self.cut(kind.shownText), plan: details.plan,
+            seconds: seconds, rowsTested: details.rowsTested, rows: details.rows, time: now, calls: 1,
+            totalSeconds: seconds)
     }
 
     /// The slowest kinds, the slowest first.
@@ -63,15 +86,9 @@ struct SlowRequests: Sendable {
 
     /// Of two notes of a kind: the slower one, with the calls of both.
     private static func merged(_ one: StoreStatus.Request, _ other: StoreStatus.Request) -> StoreStatus.Request {
-        var merged = one
-        merge(other, into: &merged)
+        var merged = other.seconds > one.seconds ? other : one
+        (merged.calls, merged.totalSeconds) = (one.calls + other.calls, one.totalSeconds + other.totalSeconds)
         return merged
-    }
-
-    private static func merge(_ other: StoreStatus.Request, into one: inout StoreStatus.Request) {
-        let (calls, totalSeconds) = (one.calls + other.calls, one.totalSeconds + other.totalSeconds)
-        if other.seconds > one.seconds { one = other }
-        (one.calls, one.totalSeconds) = (calls, totalSeconds)
     }
 
     /// Scalars are counted: one character may have thousands of them.
@@ -83,5 +100,18 @@ struct SlowRequests: Sendable {
             end < scalars.endIndex
         else { return text }
         return String(scalars[..<end]) + "…"
+    }
+}
+
+extension StoreStatus.Request {
+    /// Counts one more of the kind.
+    fileprivate mutating func count(
+        seconds: Double, now: Double, details: () -> (plan: String?, rowsTested: Int, rows: Int)
+    ) {
+        calls += 1
+        totalSeconds += seconds
+        guard seconds > self.seconds else { return }
+        (self.seconds, time) = (seconds, now)
+        (plan, rowsTested, rows) = details()
     }
 }

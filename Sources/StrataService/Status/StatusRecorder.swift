@@ -15,20 +15,28 @@ final class StatusRecorder: Sendable {
 
     /// One store's.
     private final class Counted: Sendable {
+        /// Keeps it, so that no other one has its identity.
+        let store: EventStore
         let work: AdaptiveMutex<Work>
         /// Apart: one fetch may have many.
         let faults = Atomic(0)
 
-        init(_ work: Work) { self.work = AdaptiveMutex(work) }
+        init(_ store: EventStore, _ work: Work) {
+            self.store = store
+            self.work = AdaptiveMutex(work)
+        }
 
         func add(faults rows: Int) { faults.wrappingAdd(rows, ordering: .relaxed) }
     }
 
     private let began = Date().timeIntervalSince1970
     private final class Followed: Sendable {
-        let stores: LookupTable<EventStore, Counted>
+        /// By identity: to hand on an identity takes no reference.
+        let stores: LookupTable<ObjectIdentifier, Counted>
 
-        init(_ stores: LookupTable<EventStore, Counted>) { self.stores = stores }
+        init(_ stores: LookupTable<ObjectIdentifier, Counted>) { self.stores = stores }
+
+        subscript(_ store: EventStore) -> Counted? { stores[ObjectIdentifier(store)] }
     }
 
     private let followed = Published(Followed(LookupTable()))
@@ -39,8 +47,10 @@ final class StatusRecorder: Sendable {
     func follow(_ store: EventStore) {
         adding.withLock { [followed] _ in
             var stores = followed.value.stores
-            if stores[store] != nil { return }
-            stores.add(Counted(Work(slow: SlowRequests(now: Date().timeIntervalSince1970))), for: store)
+            if stores[ObjectIdentifier(store)] != nil { return }
+            stores.add(
+                Counted(store, Work(slow: SlowRequests(now: Date().timeIntervalSince1970))),
+                for: ObjectIdentifier(store))
             followed.publish(Followed(stores))
         }
     }
@@ -50,11 +60,11 @@ final class StatusRecorder: Sendable {
         let followed = followed.value
         // By index: an event is large, and an iterator copies it.
         for index in parts.indices {
-            for store in parts[index].work.stores { followed.stores[store]?.add(faults: parts[index].rows) }
+            for store in parts[index].work.stores { followed[store]?.add(faults: parts[index].rows) }
         }
         // What several stores take part in counts for each.
         for store in event.stores {
-            if let counted = followed.stores[store] { record(event, counted) }
+            if let counted = followed[store] { record(event, counted) }
         }
     }
 
@@ -69,48 +79,56 @@ final class StatusRecorder: Sendable {
                     counters.rowsReturned += fetch.results
                 }
                 counters.rowsTested += fetch.rowsScanned
-            } request: {
-                StoreStatus.Request(
-                    fetch.isCount ? "count" : "fetch", fetch.entity, fetch.work, text: fetch.text(showsValues: false),
-                    plan: fetch.planText, rowsTested: fetch.rowsScanned, rows: fetch.results)
+            } kind: {
+                SlowRequests.Kind(
+                    operation: fetch.isCount ? "count" : "fetch", entity: fetch.entity,
+                    text: fetch.text(showsValues: false))
+            } details: {
+                (fetch.planText, fetch.rowsScanned, fetch.results)
             }
         // What goes to a parent context is no work of the store.
         case .save(let save) where !save.isToParent:
-            count(store, save.work.duration.wholeNanoseconds, hasFailed: save.work.error != nil) {
+            count(store, save.work.nanoseconds, hasFailed: save.work.error != nil) {
                 $0.saves += 1
-            } request: {
-                StoreStatus.Request(
-                    "save", save.entity, save.work, rows: save.inserted + save.updated + save.deleted)
+            } kind: {
+                SlowRequests.Kind(operation: "save", entity: save.entity)
+            } details: {
+                (nil, 0, save.objects)
             }
         case .batch(let batch):
-            count(store, batch.work.duration.wholeNanoseconds, hasFailed: batch.work.error != nil) {
+            count(store, batch.work.nanoseconds, hasFailed: batch.work.error != nil) {
                 $0.batches += 1
-            } request: {
-                StoreStatus.Request(
-                    "batch_\(batch.operation.rawValue)", batch.entity, batch.work, rows: batch.objects)
+            } kind: {
+                SlowRequests.Kind(operation: "batch_\(batch.operation.rawValue)", entity: batch.entity)
+            } details: {
+                (nil, 0, batch.objects)
             }
         case .fault(let fault): store.add(faults: fault.rows)
         default: break
         }
     }
 
-    /// - Parameter request: what it was, asked of slow ones only, outside of the lock.
+    /// - Parameters:
+    ///   - kind: what it was, asked of slow ones only, outside of the lock.
+    ///   - details: what is shown of the slowest.
     private func count(
         _ store: Counted, _ nanoseconds: Int64, hasFailed: Bool, _ change: (inout StoreStatus.Counters) -> Void,
-        request: () -> StoreStatus.Request
+        kind: () -> SlowRequests.Kind, details: () -> (plan: String?, rowsTested: Int, rows: Int)
     ) {
-        let request = nanoseconds >= SlowRequests.floorNanoseconds ? request() : nil
+        let slow =
+            nanoseconds >= SlowRequests.floorNanoseconds ? (kind: kind(), now: Date().timeIntervalSince1970) : nil
         store.work.withLock { work in
             change(&work.counters)
             if hasFailed { work.counters.failures += 1 }
-            if let request { work.slow.add(request) }
+            guard let slow else { return }
+            work.slow.add(slow.kind, seconds: Double(nanoseconds) / 1e9, now: slow.now, details: details)
         }
     }
 
     /// How a store is used at this moment; nil for one that it is not about.
     func status(of store: EventStore, _ log: StoreStatistics, interval: Duration) -> StoreStatus? {
         let now = Date().timeIntervalSince1970
-        guard let store = followed.value.stores[store] else { return nil }
+        guard let store = followed.value[store] else { return nil }
         let (counted, slow, since) = store.work.withLock { work in
             let slow = work.slow.slowest(now: now)
             return (work.counters, slow, work.slow.since)
@@ -126,18 +144,5 @@ final class StatusRecorder: Sendable {
             program: ProcessInfo.processInfo.processName, began: began, time: now,
             intervalSeconds: interval / .seconds(1), counters: counters, cacheBytes: StrataMemory.keptBytes,
             slow: slow, slowSince: since)
-    }
-}
-
-extension StoreStatus.Request {
-    fileprivate init(
-        _ operation: String, _ entity: String?, _ work: StoreWork, text: String? = nil, plan: String? = nil,
-        rowsTested: Int = 0, rows: Int
-    ) {
-        let seconds = work.duration / .seconds(1)
-        self.init(
-            operation: operation, entity: entity, text: text ?? entity.map { "\(operation) \($0)" } ?? operation,
-            plan: plan, seconds: seconds, rowsTested: rowsTested, rows: rows,
-            time: Date().timeIntervalSince1970, calls: 1, totalSeconds: seconds)
     }
 }

@@ -115,7 +115,7 @@ final class Meters: Sendable {
     /// Counts how long an operation took that has failed.
     func recordFailure(_ kind: Operation.Kind, _ collection: String?, _ work: StoreWork) {
         let errorType = work.error.map { EventErrorText.type(of: $0) }
-        timer(kind, collection, errorType).record(work.duration)
+        timer(kind, collection, errorType).recordNanoseconds(work.nanoseconds)
     }
 
     // MARK: One by one

@@ -17,12 +17,15 @@ final class StoreClaims: Sendable {
     /// Who tells of what, as every event asks.
     private final class Tellers: Sendable {
         let first: Int?
-        let byStore: LookupTable<EventStore, Int>
+        /// By identity: to hand on an identity takes no reference. The claims keep the stores.
+        let byStore: LookupTable<ObjectIdentifier, Int>
 
         init(_ state: State) {
             first = state.claims.first?.number
             byStore = state.claims.reduce(into: LookupTable()) { tellers, claim in
-                for store in claim.stores where tellers[store] == nil { tellers.add(claim.number, for: store) }
+                for store in claim.stores.map({ ObjectIdentifier($0) }) where tellers[store] == nil {
+                    tellers.add(claim.number, for: store)
+                }
             }
         }
     }
@@ -64,7 +67,7 @@ final class StoreClaims: Sendable {
     func isTeller(_ number: Int, of stores: [EventStore]) -> Bool {
         let tellers = tellers.value
         if stores.isEmpty { return tellers.first == number }
-        if stores.count == 1 { return tellers.byStore[stores[0]] == number }
-        return stores.compactMap { tellers.byStore[$0] }.min() == number
+        if stores.count == 1 { return tellers.byStore[ObjectIdentifier(stores[0])] == number }
+        return stores.compactMap { tellers.byStore[ObjectIdentifier($0)] }.min() == number
     }
 }

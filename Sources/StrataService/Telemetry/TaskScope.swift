@@ -39,25 +39,28 @@ final class TaskScope: Sendable {
     /// Whether what is noted stays so.
     private static let isKnownForGood = Atomic(false)
 
+    /// What few tasks bind. Apart, since values of any type are costly to hand on, also where there are none.
+    private final class Backend: Sendable {
+        let factory: (any MetricsFactory)?
+        let tracer: (any Tracer)?
+
+        init(_ factory: (any MetricsFactory)?, _ tracer: (any Tracer)?) {
+            self.factory = factory
+            self.tracer = tracer
+        }
+    }
+
     private let isBare: Bool
     // Nil for what need not be bound.
     private let logger: Logger?
-    private let factory: (any MetricsFactory)?
     private let context: InstrumentationContext??
-    private let tracer: (any Tracer)?
-    /// Whether it has a factory or a tracer, which few tasks bind: to look whether there is one copies it.
-    private let bindsBackend: Bool
+    private let backend: Backend?
 
-    private init(
-        isBare: Bool, logger: Logger?, factory: (any MetricsFactory)?, context: InstrumentationContext??,
-        tracer: (any Tracer)?, bindsBackend: Bool
-    ) {
+    private init(isBare: Bool, logger: Logger?, context: InstrumentationContext??, backend: Backend?) {
         self.isBare = isBare
         self.logger = logger
-        self.factory = factory
         self.context = context
-        self.tracer = tracer
-        self.bindsBackend = bindsBackend
+        self.backend = backend
     }
 
     /// No scope is made before it is known that something must be bound: mostly there is nothing.
@@ -73,13 +76,14 @@ final class TaskScope: Sendable {
             bindsLogger = !isSame(logger, unbound.logger)
             bindsFactory = !unbound.isFinal || !isSame(factory, unbound.factory)
         }
-        let bindsContext = !isBare || context != nil
+        // An empty one, as a server binds that nobody traces, says no more than none.
+        let bindsContext = !isBare || context?.isEmpty == false
         let tracer = bindsTracer(unbound) ? Self.tracer : nil
-        guard bindsLogger || bindsFactory || bindsContext || tracer != nil else { return nil }
+        let backend = bindsFactory || tracer != nil ? Backend(bindsFactory ? factory : nil, tracer) : nil
+        guard bindsLogger || bindsContext || backend != nil else { return nil }
         let scope = TaskScope(
-            isBare: isBare, logger: bindsLogger ? logger : nil, factory: bindsFactory ? factory : nil,
-            context: bindsContext ? .some(context) : .none, tracer: tracer,
-            bindsBackend: bindsFactory || tracer != nil)
+            isBare: isBare, logger: bindsLogger ? logger : nil, context: bindsContext ? .some(context) : .none,
+            backend: backend)
         return { body in scope.run(body) }
     }
 
@@ -109,15 +113,15 @@ final class TaskScope: Sendable {
     }
 
     private func bindingBackend(_ body: () -> Void) {
-        guard bindsBackend else { return body() }
-        bindingFactory { bindingTracer(body) }
+        guard let backend else { return body() }
+        Self.binding(backend.factory) { Self.binding(backend.tracer, body) }
     }
 
-    private func bindingFactory(_ body: () -> Void) {
+    private static func binding(_ factory: (any MetricsFactory)?, _ body: () -> Void) {
         if let factory { withMetricsFactory(factory) { body() } } else { body() }
     }
 
-    private func bindingTracer(_ body: () -> Void) {
+    private static func binding(_ tracer: (any Tracer)?, _ body: () -> Void) {
         if let tracer { withTracer(tracer) { body() } } else { body() }
     }
 

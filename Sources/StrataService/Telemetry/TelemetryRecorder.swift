@@ -79,7 +79,7 @@ final class TelemetryRecorder: Sendable {
             record(conflict)
         case .flush(let flush):
             let handles = meters.handles(.flush)
-            handles.timer?.record(flush.work.duration)
+            handles.timer?.recordNanoseconds(flush.work.nanoseconds)
             handles.recorder?.record(Int64(flush.records))
         case .fault(let fault): record(fault, &isTraced)
         case .wait(let wait):
@@ -150,7 +150,7 @@ final class TelemetryRecorder: Sendable {
 
     private func record(_ save: SaveEvent, _ isTraced: inout Bool?) {
         finish(.save, save.entity, save.work, &isTraced) { attributes in
-            attributes[Names.batchSize] = save.inserted + save.updated + save.deleted
+            attributes[Names.batchSize] = save.objects
             attributes[Names.waited] = save.waited / .seconds(1)
             if let sequence = save.sequence { attributes[Names.sequence] = Int(clamping: sequence) }
             if save.isToParent { attributes[Names.toParent] = true }
@@ -171,7 +171,7 @@ final class TelemetryRecorder: Sendable {
         if fault.work.error == nil {
             let handles = meters.handles(.operation(kind), fault.entity)
             handles.counter?.increment(by: Int64(fault.rows))
-            handles.timer?.record(fault.work.duration)
+            handles.timer?.recordNanoseconds(fault.work.nanoseconds)
         } else {
             if !fault.isPrefetch { meters.counter("strata.faults").increment(by: Int64(fault.rows)) }
             meters.recordFailure(kind, fault.entity, fault.work)
@@ -182,7 +182,7 @@ final class TelemetryRecorder: Sendable {
     }
 
     private func record(_ compaction: CompactionEvent, _ isTraced: inout Bool?) {
-        meters.timer("strata.compaction.duration").record(compaction.work.duration)
+        meters.timer("strata.compaction.duration").recordNanoseconds(compaction.work.nanoseconds)
         meters.counter("strata.compaction.bytes", ("kind", "freed")).increment(by: Int64(compaction.freedBytes))
         meters.counter("strata.compaction.bytes", ("kind", "written")).increment(by: Int64(compaction.writtenBytes))
         finish(.compact, nil, compaction.work, &isTraced) { attributes in
@@ -258,7 +258,7 @@ final class TelemetryRecorder: Sendable {
 
     private func count(_ kind: Operation.Kind, _ collection: String?, _ work: StoreWork) {
         guard work.error == nil else { return meters.recordFailure(kind, collection, work) }
-        meters.handles(.operation(kind), collection).timer?.record(work.duration)
+        meters.handles(.operation(kind), collection).timer?.recordNanoseconds(work.nanoseconds)
     }
 
     /// The span begins when the work began, and ends when that was over.
@@ -292,7 +292,7 @@ final class TelemetryRecorder: Sendable {
 
     private func metadata(of operation: Operation) -> Logger.Metadata {
         var metadata: Logger.Metadata = [
-            Names.operation: "\(operation.name)", "strata.duration": "\(operation.work.duration / .seconds(1))",
+            Names.operation: "\(operation.name)", "strata.duration": "\(operation.work.seconds)",
         ]
         if let name = operation.collection { metadata[Names.collection] = "\(name)" }
         if let name = operation.namespace { metadata[Names.namespace] = "\(name)" }

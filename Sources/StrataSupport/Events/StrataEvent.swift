@@ -1,21 +1,22 @@
 /// Something that the library has done. It is told when it is over, on the thread that did it.
 ///
-/// Not Sendable: what is expensive to say is asked for while the event is told, and not later.
+/// Not Sendable: what is expensive to say is asked for while the event is told, and not later. What is large is boxed:
+/// an event is handed from one to the next, and each would copy it.
 package enum StrataEvent {
     case fetch(any FetchEvent)
     case save(SaveEvent)
-    case batch(BatchEvent)
-    case conflict(ConflictEvent)
-    case flush(FlushEvent)
-    case fault(FaultEvent)
-    case wait(WaitEvent)
-    case compaction(CompactionEvent)
-    case checkpoint(StoreWork)
-    case migration(StoreWork)
-    case opening(StoreWork)
-    case following(FollowEvent)
-    case damage(DamageEvent)
-    case shipping(ShippingEvent)
+    indirect case batch(BatchEvent)
+    indirect case conflict(ConflictEvent)
+    indirect case flush(FlushEvent)
+    indirect case fault(FaultEvent)
+    indirect case wait(WaitEvent)
+    indirect case compaction(CompactionEvent)
+    indirect case checkpoint(StoreWork)
+    indirect case migration(StoreWork)
+    indirect case opening(StoreWork)
+    indirect case following(FollowEvent)
+    indirect case damage(DamageEvent)
+    indirect case shipping(ShippingEvent)
 
     package var kind: EventKinds {
         switch self {
@@ -60,25 +61,34 @@ extension StrataEvent {
 /// Work on a store that took time and may have failed.
 package struct StoreWork {
     package var stores: [EventStore]
-    package var duration: Duration
+    /// How long it took. A number: most who hear of it only count it, and a `Duration` is 128 bits wide.
+    package var nanoseconds: Int64
     /// When it was over; nil for now. What is part of something else is told with that.
     package var ended: EventInstant?
     /// Why it failed; nil when it did not.
     package var error: (any Error)?
 
+    package var duration: Duration { .nanoseconds(nanoseconds) }
+
+    package var seconds: Double { Double(nanoseconds) / 1e9 }
+
     /// The path of the store; nil when there is not just one.
     package var store: String? { stores.count == 1 ? stores[0].path : nil }
 
-    package init(stores: [EventStore], duration: Duration, error: (any Error)? = nil) {
+    package init(stores: [EventStore], nanoseconds: Int64, error: (any Error)? = nil) {
         self.stores = stores
-        self.duration = duration
+        self.nanoseconds = nanoseconds
         self.error = error
+    }
+
+    package init(stores: [EventStore], duration: Duration, error: (any Error)? = nil) {
+        self.init(stores: stores, nanoseconds: duration.wholeNanoseconds, error: error)
     }
 
     /// Work that is over now.
     package init(stores: [EventStore], since began: EventInstant, error: (any Error)? = nil) {
         let ended = EventInstant.now
-        self.init(stores: stores, duration: .nanoseconds(ended.nanoseconds(since: began)), error: error)
+        self.init(stores: stores, nanoseconds: ended.nanoseconds(since: began), error: error)
         self.ended = ended
     }
 
@@ -122,25 +132,30 @@ package protocol FetchEvent: AnyObject {
 extension FetchEvent {
     package var duration: Duration { .nanoseconds(nanoseconds) }
 
-    package var work: StoreWork { StoreWork(stores: stores, duration: duration, error: error) }
+    package var work: StoreWork { StoreWork(stores: stores, nanoseconds: nanoseconds, error: error) }
 }
 
 /// A context's save. One that has nothing to write is none.
-package struct SaveEvent {
-    package var work: StoreWork
+///
+/// A class, since it is large, told often and handed from one to the next. Belongs to the save's thread.
+package final class SaveEvent {
+    package let work: StoreWork
     /// The entity of all objects; nil if they are of several.
-    package var entity: String?
-    package var inserted: Int
-    package var updated: Int
-    package var deleted: Int
+    package let entity: String?
+    package let inserted: Int
+    package let updated: Int
+    package let deleted: Int
     /// The transaction; nil of a save that failed, of one to a parent, and of one to several stores.
-    package var sequence: UInt64?
+    package let sequence: UInt64?
     /// For how long it waited for other saves to be written.
-    package var waited: Duration
+    package let waited: Duration
     /// Whether it went to a parent context, and so not to the disk.
-    package var isToParent: Bool
+    package let isToParent: Bool
     /// How often it was tried again after a conflict.
-    package var retries: Int
+    package let retries: Int
+
+    /// Objects that were inserted, updated or deleted.
+    package var objects: Int { inserted + updated + deleted }
 
     package init(
         work: StoreWork, entity: String?, inserted: Int, updated: Int, deleted: Int, sequence: UInt64?,

@@ -119,15 +119,14 @@ final class SavePipeline {
         try control?.check()
         // Nothing that belongs to a save is stopped half way: only its commit, as long as it waits.
         guard EventHub.wants(.save) else { return try context.unstoppable { try save(to: coordinator) } }
-        let observation = SaveObservation()
-        self.observation = observation
-        defer { self.observation = nil }
+        observation = SaveObservation()
+        defer { observation = nil }
         do {
             try context.unstoppable { try save(to: coordinator) }
-            observation.end(self, nil)
+            observation?.end(self, nil)
         } catch {
-            observation.record(self)
-            observation.end(self, error)
+            observation?.record(self)
+            observation?.end(self, error)
             throw error
         }
     }
