@@ -13,12 +13,6 @@ ARGS ?=
 WARNINGS ?=
 # Further options of every swift test run, for instance --filter.
 TEST_FLAGS ?=
-# The suites that `make test` runs in release alone: unoptimised they take several times as long, or do less. Of the
-# engine's all, which have nothing that only a debug build checks; the graph's tests run the engine in debug.
-RELEASE_FILTER ?= StrataLogTests\.|StrataTests\.(ColumnChunkTests|CompiledFetch|CountedIndex|DirectFetch|FetchRandom|FirstRows|HierarchyFetch|IndexedFetch|LargeSave|LimitedOrder|LongDictionary|MemberText|MigrationSweep|PendingChanges|PlanSweep|PredicateFuzz|SemiJoin|SharedPlan|SQLiteComparison|WholeGraph)|StrataTransferTests\.ImportSweep
-# The suites that it runs in debug and in release: what they test is another thing in each, or, of random programs, many
-# more of it.
-BOTH_FILTER ?= StrataTests\.(RuntimeAssumption|ProgrammerErrorMessage|DynamicInitialization)|StrataRandomTests\.RandomProgram
 # The suites that would notice memory that is used wrongly; docs/unsafe.md names them.
 ADDRESS_FILTER ?= Lifetime|LargeSave|ObjectReleaseTests|Concurrency|MembersTests|EventSets|Faulting|PosixFileSystem|OrderedIndexTests|StrataLogTests.StoreTests
 # For each target of the fuzzer, in debug. What it finds in a second keeps the targets working; `make soak` looks for
@@ -79,7 +73,7 @@ test-debug: bootstrap ## Run the library's tests, but for those that test-sweep 
 	$(call forget-plan,.build/debug.yaml)
 	@mkdir -p .build
 	STRATA_TESTS=debug scripts/timed.sh 'debug: build' $(SWIFT) test list $(DEBUG) >.build/tests.txt
-	STRATA_TESTS=debug scripts/timed.sh 'debug: tests' $(SWIFT) test --skip-build $(DEBUG) --skip '$(RELEASE_FILTER)' $(TEST_FLAGS)
+	STRATA_TESTS=debug scripts/timed.sh 'debug: tests' $(SWIFT) test --skip-build $(DEBUG) $(TEST_FLAGS)
 
 test-examples: test-examples-debug test-examples-release ## Run the examples' tests; those of generated accessors in release, too
 
@@ -107,7 +101,7 @@ test-combine: bootstrap ## Run the tests of the Combine client; not part of make
 test-sweep: bootstrap ## Test the engine, crash, fail and corrupt stores, compare the answers of query plans, in release
 	$(call forget-plan,.build-release/release.yaml)
 	STRATA_TESTS=sweeps scripts/timed.sh 'release: tests: build' $(SWIFT) build $(RELEASE) --product StrataPackageTests
-	STRATA_TESTS=sweeps scripts/timed.sh 'release: tests' $(SWIFT) test --skip-build $(RELEASE_TESTS) --filter '$(RELEASE_FILTER)|$(BOTH_FILTER)'
+	STRATA_TESTS=sweeps scripts/timed.sh 'release: tests' $(SWIFT) test --skip-build $(RELEASE_TESTS) $(TEST_FLAGS)
 
 # Its packages are fetched and built for nobody else: see hasKit in Package.swift.
 test-kit: bootstrap ## Test StrataService, for which the packages of servers are fetched and built

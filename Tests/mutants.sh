@@ -31,7 +31,7 @@ root=$PWD
 swift=${SWIFT:-swift}
 export STRATA_MUTANT_CONDITIONS=${STRATA_MUTANT_CONDITIONS:-StrataLog/(Format|Recovery|Write|Index|Compaction)/}
 every=${STRATA_MUTANT_EVERY:-5}
-filter=${STRATA_MUTANT_FILTER:-^(StrataLogTests\.|StrataTests\.(MigrationSweep|StoreDirectory|StoreFileReplacement|AtomicStoreMigration)|StrataTransferTests\.(ImportSweep|TextTransfer))}
+filter=${STRATA_MUTANT_FILTER:-^(StrataLogTests\.|StrataSweepTests\.(MigrationSweep|StoreDirectory|StoreFileReplacement|AtomicStoreMigration)|StrataTransferTests\.(ImportSweep|TextTransfer))}
 export STRATA_TESTS=sweeps STRATA_SHARE=${STRATA_SHARE:-4} STRATA_MUTANT_SECONDS=${STRATA_MUTANT_SECONDS:-300}
 
 # Why a mutant's survival is known; nothing if it is not. Its number, rule and file.

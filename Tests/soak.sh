@@ -36,7 +36,7 @@ parts=("$@")
 sweeps() {
     mkdir -p .build-release
     STRATA_SOAK=${STRATA_SOAK:-13} "${release_tests[@]}" \
-        --filter 'StrataLogTests\..*(Sweep|Schedule)|StrataTests\.MigrationSweepTests' | tee .build-release/sweeps.log
+        --filter 'StrataLogTests\..*(Sweep|Schedule)|StrataSweepTests\.MigrationSweepTests' | tee .build-release/sweeps.log
     awk '/crash sweep/ { for (i = 2; i <= NF; i++) if ($i ~ /^states/) n += $(i - 1) } END { printf "soak: %d crash states\n", n }' \
         .build-release/sweeps.log
 }
@@ -73,7 +73,7 @@ graph() {
     suites+='|FetchRandomTests|CompiledFetchTests|IndexedFetchTests|DirectFetchTests|ColumnChunkTests|SemiJoinTests'
     suites+='|FetchedResultsRandomTests|MigrationSweepOfChainsTests|CountedIndexTests|HierarchyFetchTests|LongDictionaryTests'
     STRATA_SOAK=${STRATA_SOAK:-100} "${release_tests[@]}" \
-        --filter "StrataTests\.($suites)"
+        --filter "Strata(Sweep)?Tests\.($suites)"
 }
 
 # Seeds of their own each time; STRATA_SEED repeats a run.
@@ -86,13 +86,13 @@ random() {
 plans() {
     STRATA_SEED=${STRATA_SEED:-$RANDOM$RANDOM} STRATA_SOAK=$((${STRATA_PLANS:-2000000} / 10000)) STRATA_OPERATIONS=5000 \
         "${release_tests[@]}" \
-        --filter 'StrataTests\.(PlanSweepTests|SQLiteComparisonTests)'
+        --filter 'StrataSweepTests\.(PlanSweepTests|SQLiteComparisonTests)'
 }
 
 strings() {
     STRATA_SEED=${STRATA_SEED:-$RANDOM$RANDOM} STRATA_SOAK=$((${STRATA_STRINGS:-10000000} / 250000)) STRATA_OPERATIONS=250000 \
         "${release_tests[@]}" \
-        --filter 'StrataTests\.PredicateFuzzTests' | tee .build-release/strings.log
+        --filter 'StrataSweepTests\.PredicateFuzzTests' | tee .build-release/strings.log
     awk '/so far/ { n = $(NF - 1) > n ? $(NF - 1) : n } END { printf "soak: %d strings\n", n }' .build-release/strings.log
 }
 
@@ -139,7 +139,7 @@ threads() {
     # In groups: all at once, tests that wait for others wait longer than they may. What the sanitizer keeps of a load is
     # its own business.
     local group
-    for group in "StrataLogTests\.($engine)|StrataIOTests" "StrataTests\.($graph)" "StrataTests\.($requests)" \
+    for group in "StrataLogTests\.($engine)|StrataIOTests" "Strata(Sweep)?Tests\.($graph)" "StrataTests\.($requests)" \
         "StrataTests\.($queues)"; do
         TSAN_OPTIONS=halt_on_error=0:exitcode=66 "$swift" test --sanitize=thread -Xswiftc -DSTRATA_THREAD_SANITIZER \
             -Xswiftc -disable-upcoming-feature -Xswiftc MemberImportVisibility \

@@ -15,8 +15,8 @@ import Testing
         let factor = environment["STRATA_SOAK"].flatMap { UInt64($0) } ?? 1
         let usual: UInt64 =
             switch profile {
-            case .graph: BuildMode.isDebug ? 8 : 250
-            case .rows: BuildMode.isDebug ? 1 : 10
+            case .graph: BuildMode.isDebug ? 8 : 150
+            case .rows: BuildMode.isDebug ? 1 : 6
             case .bulk: BuildMode.isDebug ? 0 : 1
             }
         let first = given ?? 1

@@ -19,7 +19,7 @@ import Testing
         let seed =
             ProcessInfo.processInfo.environment["STRATA_SEED"].flatMap { UInt64($0) }
             ?? UInt64.random(in: 0...UInt64.max)
-        let count = BuildMode.isDebug ? 15 : 1_000
+        let count = BuildMode.isDebug ? 15 : 400
         var values = 0
         for round in 0..<UInt64(count) {
             let own = seed &+ round

@@ -26,6 +26,13 @@ enum Effort {
         return first..<first + UInt64(count == 0 ? 0 : repetitions(count))
     }
 
+    /// Some of the places of a sweep that goes through many: every nth of a sample, others each day, and all otherwise.
+    static func places(_ all: ClosedRange<Int>, every step: Int) -> StrideThrough<Int> {
+        let day = Int(Date().timeIntervalSince1970 / 86_400)
+        return stride(
+            from: all.lowerBound + (isSample ? day % step : 0), through: all.upperBound, by: isSample ? step : 1)
+    }
+
     /// In release, or with `STRATA_SWEEPS=1`: unoptimised, the sweeps take longer than all other tests together.
     static let runsSweeps = !BuildMode.isDebug || number("STRATA_SWEEPS") == 1
 

@@ -35,7 +35,7 @@ import Testing
         child.retainsRegisteredObjects = true
         child.automaticallyMergesChangesFromParent = true
         here.automaticallyMergesChangesFromParent = way == .automatic || way == .child
-        let notifications = RelationshipModelTests.Notifications(there)
+        let notifications = SaveNotifications(there)
         let watcher = way == .child ? child : here
         if way == .child { child.parent = here }
         try watcher.performAndWait {
@@ -74,7 +74,7 @@ import Testing
         let service = Self.service()
         let coordinator = try ServiceStore.make(GraphModel.company(), service)
         let (here, there) = (Self.context(coordinator), Self.context(coordinator))
-        let notifications = RelationshipModelTests.Notifications(there)
+        let notifications = SaveNotifications(there)
         try here.performAndWait { _ = try fetchAll(Employee.self, "Employee", here).map(\.name) }
         try there.performAndWait {
             try fetchAll(Employee.self, "Employee", there).forEach(there.delete)

@@ -221,7 +221,7 @@ import Testing
         let other = store.context()
         try context.performAndWait {
             let person = try #require(context.object(with: ids.employees[0]) as? Employee)
-            let seen = RelationshipModelTests.Notifications(other)
+            let seen = SaveNotifications(other)
             other.delete(other.object(with: ids.employees[0]))
             try other.save()
             for notification in seen.all { context.mergeChanges(fromContextDidSave: notification) }

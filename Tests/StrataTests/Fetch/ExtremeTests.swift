@@ -7,7 +7,7 @@ import Testing
 
 /// The least and the greatest value of all rows, which an index or an order may have.
 @Suite struct ExtremeTests {
-    private typealias World = CompiledFetchTests.World
+    private typealias World = CompiledFetchWorld
 
     private static let names = [
         "int16", "int32", "int64", "float", "double", "decimal", "string", "date", "uuid", "bool", "owner.title",

@@ -165,7 +165,7 @@ import Testing
             let root = make("Node", context)
             root.setValue((0..<100).map { make("Node", context, ["key": $0]) }, forKey: "items")
             try context.save()
-            let seen = RelationshipModelTests.Notifications(context)
+            let seen = SaveNotifications(context)
             root.members(NodeModel.items).move(from: 99, to: 0)
             try context.save()
             let updated = seen.all.last?.userInfo?[NSUpdatedObjectsKey] as? Set<NSManagedObject>

@@ -163,7 +163,7 @@ private final class Counter: Sendable {
         try context.performAndWait {
             let person = Employee(context: context)
             try context.save()
-            let seen = RelationshipModelTests.Notifications(other)
+            let seen = SaveNotifications(other)
             (other.object(with: person.objectID) as? Employee)?.name = "elsewhere"
             try other.save()
             let merged = changes {

@@ -64,7 +64,7 @@ import Testing
             let observation = person.observe(\.name, options: [.old, .new]) { _, change in
                 seen.append("\(change.oldValue ?? "nil")>\(change.newValue ?? "nil")")
             }
-            let saves = RelationshipModelTests.Notifications(other)
+            let saves = SaveNotifications(other)
             (other.object(with: person.objectID) as? Employee)?.name = "b"
             try other.save()
             for notification in saves.all { context.mergeChanges(fromContextDidSave: notification) }

@@ -79,7 +79,7 @@ enum MergedBy: CaseIterable {
         into context: NSManagedObjectContext, from other: NSManagedObjectContext, _ way: MergedBy,
         _ edit: @escaping @Sendable () throws -> Void
     ) throws {
-        let saves = RelationshipModelTests.Notifications(other)
+        let saves = SaveNotifications(other)
         context.automaticallyMergesChangesFromParent = way == .itself
         try other.performAndWait {
             try edit()

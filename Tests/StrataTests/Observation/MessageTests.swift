@@ -16,7 +16,7 @@ import Testing
         #expect(listener.heard == ["changed 1 false", "will", "did 1 0 0", "ids 1 true"])
         listener.forget()
         let other = store.context()
-        let saves = RelationshipModelTests.Notifications(other)
+        let saves = SaveNotifications(other)
         try other.performAndWait {
             other.object(with: place.objectID).setValue("b", forKey: "title")
             try other.save()

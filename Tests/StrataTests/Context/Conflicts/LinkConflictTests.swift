@@ -7,7 +7,7 @@ import Testing
     @Test(arguments: StoreKind.allCases, [false, true])
     func bothAddTheSameLink(_ kind: StoreKind, _ merges: Bool) throws {
         let club = try Club(kind, people: ["p": nil])
-        let notifications = RelationshipModelTests.Notifications(club.there)
+        let notifications = SaveNotifications(club.there)
         try club.here.performAndWait {
             try club.elsewhere { club.other("p").link(club.other("X")) }
             club["p"].link(club["X"])
@@ -33,7 +33,7 @@ import Testing
     /// A link that somebody else has added, too, is removed with the own one.
     @Test(arguments: StoreKind.allCases) func addedByBothAndRemovedAfterMerging(_ kind: StoreKind) throws {
         let club = try Club(kind, people: ["p": nil])
-        let notifications = RelationshipModelTests.Notifications(club.there)
+        let notifications = SaveNotifications(club.there)
         try club.here.performAndWait {
             try club.elsewhere { club.other("p").link(club.other("X")) }
             club["p"].link(club["X"])

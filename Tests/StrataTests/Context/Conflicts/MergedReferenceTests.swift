@@ -31,7 +31,7 @@ import Testing
             let two = self
             here.performAndWait { change(two) }
             let there = store.context()
-            let notifications = RelationshipModelTests.Notifications(there)
+            let notifications = SaveNotifications(there)
             try there.performAndWait {
                 let same = try #require(there.object(with: employee.objectID) as? Employee)
                 let others = departments.compactMap { there.object(with: $0.objectID) as? Department }

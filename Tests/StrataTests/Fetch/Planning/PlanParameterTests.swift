@@ -9,7 +9,7 @@ import Testing
 @Suite struct PlanParameterTests {
     typealias Request = NSFetchRequest<NSManagedObjectID>
 
-    private func world(_ kind: StoreKind, _ seed: UInt64 = 1) throws -> (TestStore, CompiledFetchTests.World) {
+    private func world(_ kind: StoreKind, _ seed: UInt64 = 1) throws -> (TestStore, CompiledFetchWorld) {
         var random = SeededGenerator(seed: seed)
         let model = CompiledFetchModel.model()
         let thing = try #require(model.entitiesByName["Thing"])
@@ -23,7 +23,7 @@ import Testing
         let store = try TestStore(kind, model)
         let context = store.context()
         let world = try context.performAndWait {
-            var world = try CompiledFetchTests.World(context)
+            var world = try CompiledFetchWorld(context)
             world.change(500, &random)
             try context.save()
             return world

@@ -170,7 +170,7 @@ extension WholeSession {
                 held[index] = [:]
             }
         }
-        notifications[1 - index] = RelationshipModelTests.Notifications(contexts[1 - index])
+        notifications[1 - index] = SaveNotifications(contexts[1 - index])
         held[index] = held[index].filter { saved.things[$0.key] != nil }
         if index == 0 {
             forgetUndo()
@@ -230,7 +230,7 @@ extension WholeSession {
         for (index, context) in contexts.enumerated() {
             context.performAndWait { context.refreshAllObjects() }
             held[index] = held[index].filter { saved.things[$0.key] != nil }
-            notifications[index] = RelationshipModelTests.Notifications(context)
+            notifications[index] = SaveNotifications(context)
         }
         try inside { try results?.performFetch() }
         if undoManager != nil { forgetUndo() }

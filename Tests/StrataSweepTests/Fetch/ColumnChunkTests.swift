@@ -42,8 +42,8 @@ import Testing
             let store = try TestStore(kind, CompiledFetchModel.model(hasSubentity: false))
             let context = store.context()
             try context.performAndWait {
-                var world = try CompiledFetchTests.World(context, hasSubentity: false)
-                for round in 0..<(BuildMode.isDebug ? 5 : 12) {
+                var world = try CompiledFetchWorld(context, hasSubentity: false)
+                for round in 0..<(BuildMode.isDebug ? 5 : 8) {
                     world.change(round % 4 == 0 ? 500 : 15, &random)
                     if round % 4 != 3 { try context.save() }
                     for _ in 0..<(BuildMode.isDebug ? 4 : 15) { try comparePredicate(world, &random) }
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    private func comparePredicate(_ world: CompiledFetchTests.World, _ random: inout SeededGenerator) throws {
+    private func comparePredicate(_ world: CompiledFetchWorld, _ random: inout SeededGenerator) throws {
         let request = NSFetchRequest<NSManagedObjectID>(entityName: "Thing")
         request.resultType = .managedObjectIDResultType
         let predicate = CompiledFetchModel.predicate(world.owners, world.things, &random)
@@ -65,7 +65,7 @@ import Testing
         try expectSame(predicate.formatString) { try world.context.count(for: request) }
     }
 
-    private func compareOrder(_ world: CompiledFetchTests.World, _ random: inout SeededGenerator) throws {
+    private func compareOrder(_ world: CompiledFetchWorld, _ random: inout SeededGenerator) throws {
         let request = NSFetchRequest<NSManagedObjectID>(entityName: "Thing")
         request.resultType = .managedObjectIDResultType
         if random.chance(0.5) {
@@ -80,7 +80,7 @@ import Testing
         try expectSame("\(names) \(request.predicate?.formatString ?? "")") { try world.context.fetch(request) }
     }
 
-    private func compareGroups(_ world: CompiledFetchTests.World, _ random: inout SeededGenerator) throws {
+    private func compareGroups(_ world: CompiledFetchWorld, _ random: inout SeededGenerator) throws {
         let request = NSFetchRequest<NSDictionary>(entityName: "Thing")
         request.resultType = .dictionaryResultType
         let groups = [["owner"], ["int16"], ["bool", "string"], ["int64"], []][random.below(5)]

@@ -10,7 +10,7 @@ import Testing
 /// A count with a condition on a subentity's own attribute stopped the program: the scan asked the zone map of a block
 /// of the parent entity for a slot that it does not have. Nothing was lost but the process.
 @Suite struct HierarchyFetchTests {
-    private static let seeds = RandomRuns.seeds(from: 1, count: BuildMode.isDebug ? 2 : 4)
+    private static let seeds = RandomRuns.seeds(from: 1, count: 2)
     private static let rows = BuildMode.isDebug ? 6_000 : 20_000
     private static let requests = RandomRuns.operations(BuildMode.isDebug ? 25 : 60)
 

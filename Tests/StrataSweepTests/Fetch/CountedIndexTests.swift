@@ -8,7 +8,7 @@ import Testing
 /// Counts and pages that an index answers by counting its entries: as many rows as are wanted are looked at, and the
 /// results are those of the interpreter.
 @Suite struct CountedIndexTests {
-    private static let seeds = RandomRuns.seeds(from: 1, count: BuildMode.isDebug ? 2 : 6)
+    private static let seeds = RandomRuns.seeds(from: 1, count: BuildMode.isDebug ? 2 : 3)
     private static let rows = 2_500
 
     /// Few codes, so that many rows have one; prices that hardly ever meet; a rank in a descending index.

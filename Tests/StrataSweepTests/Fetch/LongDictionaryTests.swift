@@ -53,7 +53,7 @@ import Testing
         let context = store.context()
         try Self.fill(context)
         try context.performAndWait {
-            for round in 0..<(BuildMode.isDebug ? 6 : 20) {
+            for round in 0..<(BuildMode.isDebug ? 6 : 10) {
                 let request = NSFetchRequest<NSDictionary>(entityName: "Employee")
                 request.resultType = .dictionaryResultType
                 request.propertiesToFetch = Self.columns(&random)
@@ -98,7 +98,7 @@ import Testing
         let context = store.context()
         try Self.fill(context)
         try context.performAndWait {
-            for round in 0..<(BuildMode.isDebug ? 6 : 20) {
+            for round in 0..<(BuildMode.isDebug ? 6 : 10) {
                 let request = NSFetchRequest<NSDictionary>(entityName: "Employee")
                 request.resultType = .dictionaryResultType
                 let wanted = Self.groups[random.below(Self.groups.count)]

@@ -102,7 +102,7 @@ import Testing
         #expect(found(request, context) == expected, "\(request)")
     }
 
-    private static func world(_ kind: StoreKind) throws -> (TestStore, CompiledFetchTests.World) {
+    private static func world(_ kind: StoreKind) throws -> (TestStore, CompiledFetchWorld) {
         var random = SeededGenerator(seed: 5)
         let model = CompiledFetchModel.model()
         let thing = try #require(model.entitiesByName["Thing"])
@@ -119,7 +119,7 @@ import Testing
         let store = try TestStore(kind, model)
         let context = store.context()
         let world = try context.performAndWait {
-            var world = try CompiledFetchTests.World(context)
+            var world = try CompiledFetchWorld(context)
             world.change(900, &random)
             try context.save()
             return world
@@ -183,7 +183,7 @@ import Testing
         let context = plain.context()
         try context.performAndWait {
             var random = SeededGenerator(seed: 8)
-            var other = try CompiledFetchTests.World(context, hasSubentity: false)
+            var other = try CompiledFetchWorld(context, hasSubentity: false)
             other.change(400, &random)
             try context.save()
         }
@@ -204,7 +204,7 @@ import Testing
         context.persistentStoreCoordinator = coordinator
         try context.performAndWait {
             var random = SeededGenerator(seed: 9)
-            var new = try CompiledFetchTests.World(context)
+            var new = try CompiledFetchWorld(context)
             new.change(600, &random)
             try context.save()
             for form in Form.allCases {

@@ -47,7 +47,7 @@ import Testing
         }
         var texts = RandomPredicateText(seed: seed)
         var accepted = 0
-        for _ in 0..<RandomRuns.operations(BuildMode.isDebug ? 250 : 3_000) {
+        for _ in 0..<RandomRuns.operations(BuildMode.isDebug ? 250 : 1_000) {
             let text = texts.next()
             guard let predicate = try? NSPredicate(validating: text, for: entity, allowing: [.casts]) else { continue }
             accepted += 1

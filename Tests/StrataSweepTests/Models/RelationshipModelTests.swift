@@ -96,7 +96,7 @@ import Testing
 
         /// The other context goes on, with whatever it remembers brought up to date in one of three ways.
         func handOver() throws {
-            let notifications = Notifications(context)
+            let notifications = SaveNotifications(context)
             try save()
             let other = context === contexts[0] ? contexts[1] : contexts[0]
             let way = random.below(3)
@@ -216,20 +216,5 @@ import Testing
             }
             context.performAndWait { compare() }
         }
-    }
-
-    /// The did-save notifications of a context.
-    final class Notifications: @unchecked Sendable {
-        // Unchecked: posted and read on one queue.
-        private(set) var all: [Notification] = []
-        private var token: (any NSObjectProtocol)?
-
-        init(_ context: NSManagedObjectContext) {
-            token = NotificationCenter.default.addObserver(
-                forName: .NSManagedObjectContextDidSave, object: context, queue: nil
-            ) { [weak self] in self?.all.append($0) }
-        }
-
-        deinit { if let token { NotificationCenter.default.removeObserver(token) } }
     }
 }

@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    private func predicate(_ world: CompiledFetchTests.World, _ random: inout SeededGenerator) -> NSPredicate {
+    private func predicate(_ world: CompiledFetchWorld, _ random: inout SeededGenerator) -> NSPredicate {
         if random.chance(0.2) { return CompiledFetchModel.predicate(world.owners, world.things, &random) }
         // What indexes are for: a few conditions, all of which must hold.
         let parts = (0...random.below(3)).map { _ in
@@ -71,7 +71,7 @@ import Testing
         let store = try TestStore(kind, try Self.model())
         let context = store.context()
         try context.performAndWait {
-            var world = try CompiledFetchTests.World(context)
+            var world = try CompiledFetchWorld(context)
             var indexed = 0
             for round in 0..<8 {
                 world.change(round % 3 == 0 ? 400 : 20, &random)
@@ -83,7 +83,7 @@ import Testing
     }
 
     /// - Returns: 1 when an index was used.
-    private func compare(_ world: CompiledFetchTests.World, _ random: inout SeededGenerator) throws -> Int {
+    private func compare(_ world: CompiledFetchWorld, _ random: inout SeededGenerator) throws -> Int {
         let request = NSFetchRequest<NSManagedObjectID>(entityName: random.chance(0.7) ? "Thing" : "SpecialThing")
         request.resultType = .managedObjectIDResultType
         if random.chance(0.85) { request.predicate = predicate(world, &random) }

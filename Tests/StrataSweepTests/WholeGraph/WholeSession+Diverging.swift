@@ -87,7 +87,7 @@ extension WholeSession {
             saved = expected ?? saved
             world = saved
         }
-        for index in 0...1 { notifications[index] = RelationshipModelTests.Notifications(contexts[index]) }
+        for index in 0...1 { notifications[index] = SaveNotifications(contexts[index]) }
         for index in 0...1 {
             held[index] = held[index].filter { saved.things[$0.key] != nil }
             world = saved

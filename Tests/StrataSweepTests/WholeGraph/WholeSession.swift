@@ -22,7 +22,7 @@ final class WholeSession {
     var ids: [Int: NSManagedObjectID] = [:]
     /// Objects that the program holds, by context; others may have been released.
     var held: [[Int: NSManagedObject]] = [[:], [:], [:]]
-    var notifications: [RelationshipModelTests.Notifications] = []
+    var notifications: [SaveNotifications] = []
     var nextKey = 1
     var serial = 0
     /// With an undo manager: the states it leads through.
@@ -48,7 +48,7 @@ final class WholeSession {
     func makeContexts() throws {
         contexts = [store.shortLivedContext(), store.shortLivedContext()]
         held = [[:], [:], [:]]
-        notifications = contexts.map { RelationshipModelTests.Notifications($0) }
+        notifications = contexts.map { SaveNotifications($0) }
         for context in contexts { context.automaticallyMergesChangesFromParent = mergesAutomatically }
         contexts[0].undoManager = undoManager
         let request = NSFetchRequest<NSManagedObject>(entityName: "Person")

@@ -7,46 +7,6 @@ import Testing
 
 /// Compiled fetches against the interpreter: the same requests, the same rows, the same results.
 @Suite struct CompiledFetchTests {
-    struct World {
-        let context: NSManagedObjectContext
-        var owners: [NSManagedObject]
-        var things: [NSManagedObject] = []
-        let hasSubentity: Bool
-
-        init(_ context: NSManagedObjectContext, hasSubentity: Bool = true) throws {
-            self.context = context
-            self.hasSubentity = hasSubentity
-            owners = (0..<6).map { index in
-                let owner = insert("Owner", context)
-                owner.setValue(index == 0 ? nil : CompiledFetchModel.words[index], forKey: "title")
-                return owner
-            }
-            try context.save()
-        }
-
-        mutating func change(_ count: Int, _ random: inout SeededGenerator) {
-            for _ in 0..<count {
-                switch random.below(things.count < 50 ? 1 : 4) {
-                case 0, 1:
-                    let thing = insert(random.chance(0.3) && hasSubentity ? "SpecialThing" : "Thing", context)
-                    set(thing, &random)
-                    things.append(thing)
-                case 2: set(things[random.below(things.count)], &random)
-                default: context.delete(things.remove(at: random.below(things.count)))
-                }
-            }
-        }
-
-        private func set(_ thing: NSManagedObject, _ random: inout SeededGenerator) {
-            for kind in CompiledFetchModel.kinds {
-                for name in [kind.name, kind.name + "Twin"] {
-                    thing.setValue(CompiledFetchModel.value(name, &random), forKey: name)
-                }
-            }
-            thing.setValue(random.chance(0.2) ? nil : owners[random.below(owners.count)], forKey: "owner")
-        }
-    }
-
     /// Runs the body compiled and interpreted.
     private func both<Value>(_ body: () throws -> Value) rethrows -> (compiled: Value, interpreted: Value) {
         let compiled = try body()
@@ -63,7 +23,7 @@ import Testing
         let store = try TestStore(kind, CompiledFetchModel.model())
         let context = store.context()
         try context.performAndWait {
-            var world = try World(context)
+            var world = try CompiledFetchWorld(context)
             for round in 0..<10 {
                 // Blocks of a few rows, which lie plain, and of many, which are packed and have zone maps.
                 world.change(round % 3 == 0 ? 400 : 20, &random)
@@ -73,7 +33,7 @@ import Testing
         }
     }
 
-    private func compare(_ world: World, _ random: inout SeededGenerator) throws {
+    private func compare(_ world: CompiledFetchWorld, _ random: inout SeededGenerator) throws {
         let request = NSFetchRequest<NSManagedObjectID>(entityName: random.chance(0.8) ? "Thing" : "SpecialThing")
         request.resultType = .managedObjectIDResultType
         let predicate = CompiledFetchModel.predicate(world.owners, world.things, &random)
@@ -97,7 +57,7 @@ import Testing
         let store = try TestStore(kind, CompiledFetchModel.model())
         let context = store.context()
         try context.performAndWait {
-            var world = try World(context)
+            var world = try CompiledFetchWorld(context)
             for round in 0..<8 {
                 world.change(round % 3 == 0 ? 400 : 20, &random)
                 if round % 2 == 0 { try context.save() }
@@ -106,7 +66,7 @@ import Testing
         }
     }
 
-    private func compareOrder(_ world: World, _ random: inout SeededGenerator) throws {
+    private func compareOrder(_ world: CompiledFetchWorld, _ random: inout SeededGenerator) throws {
         let request = NSFetchRequest<NSManagedObjectID>(entityName: "Thing")
         request.resultType = .managedObjectIDResultType
         if random.chance(0.6) {
@@ -132,7 +92,7 @@ import Testing
         let store = try TestStore(kind, CompiledFetchModel.model())
         let context = store.context()
         try context.performAndWait {
-            var world = try World(context)
+            var world = try CompiledFetchWorld(context)
             for round in 0..<6 {
                 world.change(round % 3 == 0 ? 400 : 20, &random)
                 try context.save()
@@ -141,7 +101,7 @@ import Testing
         }
     }
 
-    private func compareGroups(_ world: World, _ random: inout SeededGenerator) throws {
+    private func compareGroups(_ world: CompiledFetchWorld, _ random: inout SeededGenerator) throws {
         let request = NSFetchRequest<NSDictionary>(entityName: "Thing")
         request.resultType = .dictionaryResultType
         if random.chance(0.5) {

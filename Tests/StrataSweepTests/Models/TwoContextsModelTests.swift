@@ -158,7 +158,7 @@ private final class TwoContexts {
 
     private func insert(_ index: Int) {
         serials += 1
-        let new = StrataTests.insert("Part", contexts[index]).set(["number": serials, "text": "new", "owner": nil])
+        let new = StrataSweepTests.insert("Part", contexts[index]).set(["number": serials, "text": "new", "owner": nil])
         objects[index][serials] = new
         var entry = NaiveStore.Entry()
         entry.isInserted = true

@@ -11,7 +11,7 @@ import Testing
 /// `SUBQUERY(toOne.toMany, …).@count != 0` found objects without the to-one, and batch updates changed them.
 @Suite(.enabled(if: SQLiteReference.isAvailable, "this machine has no SQLite"))
 struct NullTableTests {
-    private static let seeds = RandomRuns.seeds(from: 40, count: BuildMode.isDebug ? 1 : 10)
+    private static let seeds = RandomRuns.seeds(from: 40, count: BuildMode.isDebug ? 1 : 5)
 
     /// In debug, which takes long, a part of the cells with a value, other ones with another seed.
     private static let isSampled = BuildMode.isDebug
