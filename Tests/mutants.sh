@@ -145,6 +145,9 @@ END
     (cd "$stage" && find . -type f -print0) | while IFS= read -r -d '' file; do
         cmp -s "$stage/$file" "$copy/$file" || { mkdir -p "$(dirname "$copy/$file")" && cp "$stage/$file" "$copy/$file"; }
     done
+    (cd "$stage" && find . -type l -print0) | while IFS= read -r -d '' link; do
+        mkdir -p "$(dirname "$copy/$link")" && ln -sfn "$(readlink "$stage/$link")" "$copy/$link"
+    done
     # What has gone from the sources.
     (cd "$copy" && find Sources Tests -name '*.swift' -print0) | while IFS= read -r -d '' file; do
         [ -e "$stage/$file" ] || rm "$copy/$file"
