@@ -1,8 +1,10 @@
 import CoreData
 import Foundation
 import ServiceLifecycle
-import StrataService
+import StrataTestKit
 import Testing
+
+@testable import StrataService
 
 @Suite struct WireTests {
     @Test func aReferenceLeadsToTheObjectOfItsStoreOnly() async throws {
@@ -32,6 +34,38 @@ import Testing
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode([StrataObjectReference].self, from: JSONEncoder().encode([text]))
         }
+    }
+
+    /// By way of Foundation's Base64.
+    private enum Standard {
+        static func encoded(_ bytes: [UInt8]) -> String {
+            Data(bytes).base64EncodedString().replacingOccurrences(of: "+", with: "-")
+                .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
+        }
+
+        /// Nil for what ``encoded(_:)`` does not make.
+        static func decoded(_ text: String) -> [UInt8]? {
+            var padded = text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+            while !padded.utf8.count.isMultiple(of: 4) { padded += "=" }
+            return Data(base64Encoded: padded).map { [UInt8]($0) }.flatMap { encoded($0) == text ? $0 : nil }
+        }
+    }
+
+    @Test(arguments: 0..<100) func bytesAreBase64ForURLs(_ count: Int) {
+        var random = SeededGenerator(seed: UInt64(count))
+        let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+        #expect(URLSafeText.encoded(bytes) == Standard.encoded(bytes))
+        #expect(URLSafeText.decoded(Standard.encoded(bytes)) == bytes)
+    }
+
+    /// All texts of up to three bytes out of some, beside a whole group and without one.
+    @Test(arguments: ["", "AbC9"]) func oneTextStandsForOneValue(_ prefix: String) {
+        let characters = "AQgw15BRCE-_9z+/= %é".unicodeScalars.map { String($0) }
+        let twos = characters.flatMap { first in characters.map { first + $0 } }
+        let threes = twos.flatMap { first in characters.map { first + $0 } }
+        let wrong = ([""] + characters + twos + threes).map { prefix + $0 }
+            .filter { URLSafeText.decoded($0) != Standard.decoded($0) }
+        #expect(wrong.isEmpty)
     }
 
     /// What a client of server-sent events does: it goes on after the last event that it has seen.

@@ -1,5 +1,3 @@
-import Foundation
-
 /// A place between two results of a request, and the direction in which to go on from there.
 ///
 /// It is opaque and safe in URLs: its text has letters, digits, `-` and `_` only. It holds the sort keys of a result,
@@ -28,15 +26,14 @@ public struct StrataPageCursor: Sendable, Hashable, Codable, LosslessStringConve
         self.digest = digest
         self.place = place
         let flags: UInt8 = (isForward ? 1 : 0) | (isInclusive ? 2 : 0)
-        description = URLSafeText.encoded(Data([Self.version, flags] + PageBytes.bytes(of: digest) + place))
+        description = URLSafeText.encoded([Self.version, flags] + PageBytes.bytes(of: digest) + place)
     }
 
     /// A text from outside; nil if it cannot be one of a cursor. Whether it goes with a request, the request says.
     public init?(_ description: String) {
-        guard description.utf8.count <= Self.textLengthMaximum, let data = URLSafeText.decoded(description) else {
+        guard description.utf8.count <= Self.textLengthMaximum, let bytes = URLSafeText.decoded(description) else {
             return nil
         }
-        let bytes = [UInt8](data)
         guard bytes.count > Self.fixedByteCount, bytes[0] == Self.version, bytes[1] <= 3 else { return nil }
         self.description = description
         isForward = bytes[1] & 1 != 0

@@ -1,41 +1,65 @@
-import Foundation
-
 /// Base64 as RFC 4648 has it for URLs, without padding.
 ///
-/// It works on bytes: character by character it took a fourth of a request that a service answers.
+/// Its own, though Foundation has Base64: what a service answers is full of it, and by way of Foundation's, which knows
+/// neither this alphabet nor texts that stand for one value only, it took a fifth of a short request.
 enum URLSafeText {
-    private static let padding = UInt8(ascii: "=")
-
-    static func encoded(_ data: Data) -> String {
-        var bytes = [UInt8](data.base64EncodedData())
-        while bytes.last == padding { bytes.removeLast() }
-        for index in bytes.indices {
-            switch bytes[index] {
-            case UInt8(ascii: "+"): bytes[index] = UInt8(ascii: "-")
-            case UInt8(ascii: "/"): bytes[index] = UInt8(ascii: "_")
-            default: break
+    static func encoded(_ bytes: some Collection<UInt8>) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count * 4 + 2) / 3)
+        // The lowest `count` bits have still to be written.
+        var (bits, count): (UInt32, UInt32) = (0, 0)
+        for byte in bytes {
+            bits = bits &<< 8 | UInt32(byte)
+            count += 8
+            while count >= 6 {
+                count -= 6
+                text.append(character(bits &>> count & 63))
             }
         }
-        return String(decoding: bytes, as: UTF8.self)
+        if count > 0 { text.append(character(bits &<< (6 - count) & 63)) }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// Nil for whatever ``encoded(_:)`` does not make: one text stands for one value.
-    static func decoded(_ text: String) -> Data? {
-        var bytes = [UInt8](text.utf8)
-        for index in bytes.indices {
-            switch bytes[index] {
-            case UInt8(ascii: "-"): bytes[index] = UInt8(ascii: "+")
-            case UInt8(ascii: "_"): bytes[index] = UInt8(ascii: "/")
-            // Not in this alphabet.
-            case UInt8(ascii: "+"), UInt8(ascii: "/"), padding: return nil
-            default: break
+    static func decoded(_ text: String) -> [UInt8]? {
+        let length = text.utf8.count
+        // A single character more has no whole byte.
+        if length % 4 == 1 { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(length * 3 / 4)
+        var (bits, count): (UInt32, UInt32) = (0, 0)
+        for character in text.utf8 {
+            guard let value = value(of: character) else { return nil }
+            bits = bits &<< 6 | value
+            count += 6
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits &>> count))
             }
         }
-        while !bytes.count.isMultiple(of: 4) { bytes.append(padding) }
         // Bits that stand for nothing may be set in the last character.
-        guard let data = Data(base64Encoded: Data(bytes)), encoded(data).utf8.elementsEqual(text.utf8) else {
-            return nil
+        return bits & (1 &<< count - 1) == 0 ? bytes : nil
+    }
+
+    private static func character(_ value: UInt32) -> UInt8 {
+        let value = UInt8(truncatingIfNeeded: value)
+        return switch value {
+        case 0..<26: UInt8(ascii: "A") &+ value
+        case 26..<52: UInt8(ascii: "a") &+ (value &- 26)
+        case 52..<62: UInt8(ascii: "0") &+ (value &- 52)
+        case 62: UInt8(ascii: "-")
+        default: UInt8(ascii: "_")
         }
-        return data
+    }
+
+    private static func value(of character: UInt8) -> UInt32? {
+        switch character {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character &- UInt8(ascii: "A"))
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(character &- UInt8(ascii: "a") &+ 26)
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(character &- UInt8(ascii: "0") &+ 52)
+        case UInt8(ascii: "-"): 62
+        case UInt8(ascii: "_"): 63
+        default: nil
+        }
     }
 }
