@@ -25,9 +25,13 @@ public struct StrataObjectReference: Sendable, Hashable, Codable, LosslessString
     /// - Returns: nil for a temporary ID: another program could not find the object by it.
     public init?(_ id: NSManagedObjectID) {
         if id.isTemporaryID { return nil }
-        let (uri, scheme) = (id.uriText.utf8, Self.scheme.utf8)
-        guard uri.starts(with: scheme) else { return nil }
-        description = URLSafeText.encoded(uri.dropFirst(scheme.count))
+        var uri = id.uriText
+        let text = uri.withUTF8 { bytes in
+            let scheme = Self.scheme.utf8
+            return bytes.starts(with: scheme) ? URLSafeText.encoded(bytes.dropFirst(scheme.count)) : nil
+        }
+        guard let text else { return nil }
+        description = text
     }
 
     /// A text from outside; nil if it cannot be one of a reference. Whether there is such an object is not asked.

@@ -4,20 +4,25 @@
 /// neither this alphabet nor texts that stand for one value only, it took a fifth of a short request.
 enum URLSafeText {
     static func encoded(_ bytes: some Collection<UInt8>) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity((bytes.count * 4 + 2) / 3)
-        // The lowest `count` bits have still to be written.
-        var (bits, count): (UInt32, UInt32) = (0, 0)
-        for byte in bytes {
-            bits = bits &<< 8 | UInt32(byte)
-            count += 8
-            while count >= 6 {
-                count -= 6
-                text.append(character(bits &>> count & 63))
+        String(unsafeUninitializedCapacity: (bytes.count * 4 + 2) / 3) { text in
+            var written = 0
+            // The lowest `count` bits have still to be written.
+            var (bits, count): (UInt32, UInt32) = (0, 0)
+            for byte in bytes {
+                bits = bits &<< 8 | UInt32(byte)
+                count += 8
+                while count >= 6 {
+                    count -= 6
+                    text[written] = character(bits &>> count & 63)
+                    written += 1
+                }
             }
+            if count > 0 {
+                text[written] = character(bits &<< (6 - count) & 63)
+                written += 1
+            }
+            return written
         }
-        if count > 0 { text.append(character(bits &<< (6 - count) & 63)) }
-        return String(decoding: text, as: UTF8.self)
     }
 
     /// Nil for whatever ``encoded(_:)`` does not make: one text stands for one value.
