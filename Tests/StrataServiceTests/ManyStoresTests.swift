@@ -156,7 +156,7 @@ import Testing
         recorder.record(
             .save(
                 SaveEvent(
-                    work: StoreWork(stores: [.at("a"), .at("b")], duration: .seconds(1)), entity: nil, inserted: 1,
+                    work: StoreWork(stores: [.at("a"), .at("b")], nanoseconds: 1_000_000_000), entity: nil, inserted: 1,
                     updated: 0,
                     deleted: 0, sequence: nil, waited: .zero, isToParent: false, retries: 0)))
         let saves = try ["a", "b", "c"].map { path in

@@ -87,9 +87,9 @@ import Testing
 
     /// Events that take another process, a bad disk, an older model or a large store.
     private static func tellWhatNeedsOthers(of path: String, _ entity: String) {
-        let work = StoreWork(stores: [.at(path)], duration: .milliseconds(1))
+        let work = StoreWork(stores: [.at(path)], nanoseconds: 1_000_000)
         let failed = StoreWork(
-            stores: [.at(path)], duration: .milliseconds(1), error: NSError(domain: NSCocoaErrorDomain, code: 134_030))
+            stores: [.at(path)], nanoseconds: 1_000_000, error: NSError(domain: NSCocoaErrorDomain, code: 134_030))
         EventHub.tell(
             .save(
                 SaveEvent(

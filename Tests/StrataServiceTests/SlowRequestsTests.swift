@@ -5,7 +5,7 @@ import Testing
 @Suite struct SlowRequestsTests {
     private func add(_ text: String, _ seconds: Double, at time: Double, to slow: inout SlowRequests) {
         slow.add(SlowRequests.Kind(operation: "fetch", entity: "Book", text: text), seconds: seconds, now: time) {
-            (plan: "plan of \(seconds)", rowsTested: Int(seconds * 1_000), rows: 0)
+            SlowRequests.Details(plan: "plan of \(seconds)", rowsTested: Int(seconds * 1_000), rows: 0)
         }
     }
 
@@ -34,7 +34,7 @@ import Testing
         var slow = SlowRequests(now: 0)
         for (number, kind) in [("save", "Book"), ("save", nil), ("batch_update", "Book")].enumerated() {
             slow.add(SlowRequests.Kind(operation: kind.0, entity: kind.1), seconds: Double(number + 1), now: 1) {
-                (plan: nil, rowsTested: 0, rows: number)
+                SlowRequests.Details(rows: number)
             }
         }
         let found = slow.slowest(now: 2)

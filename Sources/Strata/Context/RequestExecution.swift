@@ -17,10 +17,10 @@ extension NSManagedObjectContext {
         guard EventHub.wants(.batch), let batch = request.batch else {
             return try execute(request, control)
         }
-        let (began, stores) = (ContinuousClock.now, coordinator?.eventStores ?? [])
+        let (began, stores) = (EventInstant.now, coordinator?.eventStores ?? [])
         let result = Result { try execute(request, control) }
         var event = BatchEvent(
-            work: StoreWork(stores: stores, duration: .now - began), operation: batch.operation, entity: batch.entity,
+            work: StoreWork(stores: stores, since: began), operation: batch.operation, entity: batch.entity,
             objects: 0)
         switch result {
         case .success(let result): event.objects = (result as? any BatchResult)?.objectCount ?? 0

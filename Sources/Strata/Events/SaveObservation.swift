@@ -52,16 +52,16 @@ struct SaveObservation {
     func end(_ pipeline: SavePipeline, _ error: (any Error)?) {
         let nanoseconds = EventInstant.now.nanoseconds(since: began)
         if noted == nil, error == nil { return }
-        var stores = noted?.stores ?? []
-        if stores.isEmpty { stores = pipeline.context.coordinator?.eventStores ?? [] }
-        let tally = noted?.tally ?? Tally()
+        var noted = noted ?? Noted(stores: [], isToParent: false)
+        if noted.stores.isEmpty { noted.stores = pipeline.context.coordinator?.eventStores ?? [] }
+        let tally = noted.tally
         EventHub.tell(
             .save(
                 SaveEvent(
-                    work: StoreWork(stores: stores, nanoseconds: nanoseconds, error: error), entity: tally.entity,
+                    work: StoreWork(stores: noted.stores, nanoseconds: nanoseconds, error: error), entity: tally.entity,
                     inserted: tally.inserted, updated: tally.updated, deleted: tally.deleted,
-                    sequence: noted?.sequence, waited: noted?.waited ?? .zero,
-                    isToParent: noted?.isToParent ?? false, retries: noted?.retries ?? 0)))
+                    sequence: noted.sequence, waited: noted.waited, isToParent: noted.isToParent,
+                    retries: noted.retries)))
     }
 
     /// Counts objects, and tells whether they are of one entity.

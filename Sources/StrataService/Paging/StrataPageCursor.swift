@@ -31,10 +31,9 @@ public struct StrataPageCursor: Sendable, Hashable, Codable, LosslessStringConve
 
     /// A text from outside; nil if it cannot be one of a cursor. Whether it goes with a request, the request says.
     public init?(_ description: String) {
-        guard description.utf8.count <= Self.textLengthMaximum, let bytes = URLSafeText.decoded(description) else {
-            return nil
-        }
-        guard bytes.count > Self.fixedByteCount, bytes[0] == Self.version, bytes[1] <= 3 else { return nil }
+        guard description.utf8.count <= Self.textLengthMaximum, let bytes = URLSafeText.decoded(description),
+            bytes.count > Self.fixedByteCount, bytes[0] == Self.version, bytes[1] <= 3
+        else { return nil }
         self.description = description
         isForward = bytes[1] & 1 != 0
         isInclusive = bytes[1] & 2 != 0

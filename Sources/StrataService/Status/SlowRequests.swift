@@ -25,6 +25,13 @@ struct SlowRequests: Sendable {
         var shownText: String { text ?? entity.map { "\(operation) \($0)" } ?? operation }
     }
 
+    /// What is shown of the slowest of a kind, beside its time.
+    struct Details {
+        var plan: String?
+        var rowsTested = 0
+        var rows: Int
+    }
+
     private struct Window: Sendable {
         var began: Double
         var kinds: [Kind: StoreStatus.Request] = [:]
@@ -45,10 +52,7 @@ struct SlowRequests: Sendable {
     ///   - seconds: how long it took.
     ///   - now: when it was over, in seconds since 1970.
     ///   - details: asked of the first of its kind, and of one that is slower than those before.
-    mutating func add(
-        _ kind: Kind, seconds: Double, now: Double,
-        details: () -> (plan: String?, rowsTested: Int, rows: Int)
-    ) {
+    mutating func add(_ kind: Kind, seconds: Double, now: Double, details: () -> Details) {
         turn(now: now)
         var kind = kind
         if let text = kind.text { kind.text = Self.cut(text) }
@@ -105,13 +109,12 @@ struct SlowRequests: Sendable {
 
 extension StoreStatus.Request {
     /// Counts one more of the kind.
-    fileprivate mutating func count(
-        seconds: Double, now: Double, details: () -> (plan: String?, rowsTested: Int, rows: Int)
-    ) {
+    fileprivate mutating func count(seconds: Double, now: Double, details: () -> SlowRequests.Details) {
         calls += 1
         totalSeconds += seconds
         guard seconds > self.seconds else { return }
         (self.seconds, time) = (seconds, now)
-        (plan, rowsTested, rows) = details()
+        let details = details()
+        (plan, rowsTested, rows) = (details.plan, details.rowsTested, details.rows)
     }
 }

@@ -84,7 +84,7 @@ final class StatusRecorder: Sendable {
                     operation: fetch.isCount ? "count" : "fetch", entity: fetch.entity,
                     text: fetch.text(showsValues: false))
             } details: {
-                (fetch.planText, fetch.rowsScanned, fetch.results)
+                SlowRequests.Details(plan: fetch.planText, rowsTested: fetch.rowsScanned, rows: fetch.results)
             }
         // What goes to a parent context is no work of the store.
         case .save(let save) where !save.isToParent:
@@ -93,7 +93,7 @@ final class StatusRecorder: Sendable {
             } kind: {
                 SlowRequests.Kind(operation: "save", entity: save.entity)
             } details: {
-                (nil, 0, save.objects)
+                SlowRequests.Details(rows: save.objects)
             }
         case .batch(let batch):
             count(store, batch.work.nanoseconds, hasFailed: batch.work.error != nil) {
@@ -101,7 +101,7 @@ final class StatusRecorder: Sendable {
             } kind: {
                 SlowRequests.Kind(operation: "batch_\(batch.operation.rawValue)", entity: batch.entity)
             } details: {
-                (nil, 0, batch.objects)
+                SlowRequests.Details(rows: batch.objects)
             }
         case .fault(let fault): store.add(faults: fault.rows)
         default: break
@@ -113,7 +113,7 @@ final class StatusRecorder: Sendable {
     ///   - details: what is shown of the slowest.
     private func count(
         _ store: Counted, _ nanoseconds: Int64, hasFailed: Bool, _ change: (inout StoreStatus.Counters) -> Void,
-        kind: () -> SlowRequests.Kind, details: () -> (plan: String?, rowsTested: Int, rows: Int)
+        kind: () -> SlowRequests.Kind, details: () -> SlowRequests.Details
     ) {
         let slow =
             nanoseconds >= SlowRequests.floorNanoseconds ? (kind: kind(), now: Date().timeIntervalSince1970) : nil

@@ -1,7 +1,7 @@
 /// Base64 as RFC 4648 has it for URLs, without padding.
 ///
-/// Its own, though Foundation has Base64: what a service answers is full of it, and by way of Foundation's, which knows
-/// neither this alphabet nor texts that stand for one value only, it took a fifth of a short request.
+/// Written by hand because a service's answers are full of it: Foundation's Base64 has neither this alphabet nor a way
+/// to refuse a second text for the same bytes, and working around that took a fifth of a short request.
 enum URLSafeText {
     static func encoded(_ bytes: some Collection<UInt8>) -> String {
         String(unsafeUninitializedCapacity: (bytes.count * 4 + 2) / 3) { text in

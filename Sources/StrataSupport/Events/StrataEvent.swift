@@ -81,10 +81,6 @@ package struct StoreWork {
         self.error = error
     }
 
-    package init(stores: [EventStore], duration: Duration, error: (any Error)? = nil) {
-        self.init(stores: stores, nanoseconds: duration.wholeNanoseconds, error: error)
-    }
-
     /// Work that is over now.
     package init(stores: [EventStore], since began: EventInstant, error: (any Error)? = nil) {
         let ended = EventInstant.now
