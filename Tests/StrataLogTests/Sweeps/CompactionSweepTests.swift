@@ -65,9 +65,8 @@ import Testing
         let quiet = SimulatedFileSystem()
         _ = try? Self.compactingRun(quiet)
         let calls = quiet.callCount()
-        var runs = 0
-        for number in Effort.places(1...calls, every: 4) {
-            runs += 2
+        let places = Effort.places(1...calls, every: 4)
+        for number in places {
             for losesUnflushed in [true, false] {
                 let fileSystem = SimulatedFileSystem()
                 fileSystem.inject(
@@ -94,7 +93,7 @@ import Testing
                 }
             }
         }
-        print("compaction error sweep, \(kind.name): \(runs) runs")
+        print("compaction error sweep, \(kind.name): \(places.count * 2) runs")
     }
 
     private static func compactingRun(_ fileSystem: SimulatedFileSystem) throws -> StoreWorkload {

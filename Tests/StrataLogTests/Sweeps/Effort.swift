@@ -21,17 +21,21 @@ enum Effort {
 
     /// The seeds of a sweep: from `STRATA_SEED` on, or from 0; those of a sample are others each day.
     static func seeds(_ count: Int) -> Range<UInt64> {
-        let day = UInt64(Date().timeIntervalSince1970 / 86_400)
         let first = number("STRATA_SEED").map(UInt64.init) ?? (isSample ? day * 1_000 : 0)
         return first..<first + UInt64(count == 0 ? 0 : repetitions(count))
     }
 
-    /// Some of the places of a sweep that goes through many: every nth of a sample, others each day, and all otherwise.
-    static func places(_ all: ClosedRange<Int>, every step: Int) -> StrideThrough<Int> {
-        let day = Int(Date().timeIntervalSince1970 / 86_400)
-        return stride(
-            from: all.lowerBound + (isSample ? day % step : 0), through: all.upperBound, by: isSample ? step : 1)
+    /// The places of a sweep that goes through many. A sample has one out of `step` in a row, others each day, and at
+    /// no fixed distance: what happens there comes in periods of its own.
+    static func places(_ all: ClosedRange<Int>, every step: Int) -> [Int] {
+        guard isSample else { return Array(all) }
+        var random = SeededGenerator(seed: day)
+        return stride(from: all.lowerBound, through: all.upperBound, by: step).map {
+            min($0 + random.below(step), all.upperBound)
+        }
     }
+
+    private static let day = UInt64(Date().timeIntervalSince1970 / 86_400)
 
     /// In release, or with `STRATA_SWEEPS=1`: unoptimised, the sweeps take longer than all other tests together.
     static let runsSweeps = !BuildMode.isDebug || number("STRATA_SWEEPS") == 1
