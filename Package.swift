@@ -11,7 +11,7 @@ let settings: [SwiftSetting] = [
 /// `make test-sweep` asks for the tests that run in release, and no others: see `releaseTests`.
 let sweepsOnly = Context.environment["STRATA_TESTS"] == "sweeps"
 
-/// `make test-debug` leaves the other tests to `make test-sweep`, and those of shipping to `make test-ship`.
+/// `make test-debug` leaves `releaseTests` to `make test-sweep`, and the tests of shipping to `make test-ship`.
 let debugOnly = Context.environment["STRATA_TESTS"] == "debug"
 
 /// The mutants of the engine's conditions are built without all else, in a fraction of the time.
@@ -60,6 +60,12 @@ func syntax(_ names: String...) -> [Target.Dependency] {
 /// changed that the library lists; of one that another module only exports it keeps the old places of stored properties
 /// (6.3), and the program crashes after an update.
 let graph = ["Strata", "StrataRows", "StrataSchema", "StrataLog", "StrataSupport", "StrataRuntime"]
+
+/// What the tests of the object graph share, as they do `Tests/StrataTests/Support`.
+let graphTestDependencies: [Target.Dependency] = [
+    "Strata", "StrataRows", "StrataSchema", "StrataModelFile", "StrataRuntime", "StrataSupport", "CoreData",
+    "StrataTestKit",
+]
 
 let package = Package(
     name: "Strata",
@@ -249,28 +255,19 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "StrataTests",
-            dependencies: [
-                "Strata", "StrataRows", "StrataSchema", "StrataModelFile", "StrataRuntime", "StrataSupport", "CoreData",
-                "StrataTestKit",
-            ],
+            dependencies: graphTestDependencies,
             resources: [.copy("Stores/Written")],
             swiftSettings: settings),
         // What does much of the same: sweeps of faults, generated requests and graphs. Unoptimised, the library takes
         // several times as long for it. (`Support` is a link to that of StrataTests.)
         .testTarget(
             name: "StrataSweepTests",
-            dependencies: [
-                "Strata", "StrataRows", "StrataSchema", "StrataModelFile", "StrataRuntime", "StrataSupport", "CoreData",
-                "StrataTestKit",
-            ],
+            dependencies: graphTestDependencies,
             swiftSettings: settings),
         // What depends on how the library is built: what it assumes of the runtime, and how it stops programs.
         .testTarget(
             name: "StrataBuildTests",
-            dependencies: [
-                "Strata", "StrataRows", "StrataSchema", "StrataModelFile", "StrataRuntime", "StrataSupport", "CoreData",
-                "StrataTestKit",
-            ],
+            dependencies: graphTestDependencies,
             swiftSettings: settings),
         // Random models, data and programs against an oracle of dictionaries.
         .testTarget(

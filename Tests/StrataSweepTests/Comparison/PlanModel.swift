@@ -35,32 +35,15 @@ enum PlanModel {
             ["int16", "string"], ["-string"], ["double", "-int32"], ["date"], ["uuid", "bool"], ["-decimal", "float"],
             ["data"], ["owner", "int64"], ["int64Twin"], ["bool", "-date", "string"],
         ] {
-            try index(thing, thing, names)
+            try CompiledFetchModel.index(thing, thing, names)
         }
-        try index(thing, thing, ["int32"], where: "int16 >= 1")
-        try index(thing, thing, ["-int64", "string"], where: "bool == YES AND string != nil")
-        try index(thing, thing, ["uri"], where: "NOT (int32 == 3)")
-        try index(special, thing, ["extra", "int32"])
-        try index(owner, owner, ["title"])
-        try index(tag, tag, ["-weight", "name"])
+        try CompiledFetchModel.index(thing, thing, ["int32"], where: "int16 >= 1")
+        try CompiledFetchModel.index(thing, thing, ["-int64", "string"], where: "bool == YES AND string != nil")
+        try CompiledFetchModel.index(thing, thing, ["uri"], where: "NOT (int32 == 3)")
+        try CompiledFetchModel.index(special, thing, ["extra", "int32"])
+        try CompiledFetchModel.index(owner, owner, ["title"])
+        try CompiledFetchModel.index(tag, tag, ["-weight", "name"])
         return model
-    }
-
-    private static func index(
-        _ entity: NSEntityDescription, _ base: NSEntityDescription, _ names: [String], where predicate: String? = nil
-    ) throws {
-        let elements = try names.map { name in
-            let property = name.hasPrefix("-") ? String(name.dropFirst()) : name
-            let own = try #require(entity.propertiesByName[property] ?? base.propertiesByName[property])
-            let element = NSFetchIndexElementDescription(
-                property: own, collationType: property == "double" ? .rTree : .binary)
-            element.isAscending = !name.hasPrefix("-")
-            return element
-        }
-        let index = NSFetchIndexDescription(
-            name: (names + [predicate ?? ""]).joined(separator: "_"), elements: elements)
-        index.partialIndexPredicate = predicate.map { NSPredicate(format: $0) }
-        entity.indexes.append(index)
     }
 }
 

@@ -13,30 +13,16 @@ import Testing
         let model = CompiledFetchModel.model()
         let thing = try #require(model.entitiesByName["Thing"])
         let special = try #require(model.entitiesByName["SpecialThing"])
-        func index(_ entity: NSEntityDescription, _ names: [String], where predicate: String? = nil) throws {
-            let elements = try names.map { name in
-                let property = name.hasPrefix("-") ? String(name.dropFirst()) : name
-                let own = try #require(entity.propertiesByName[property] ?? thing.propertiesByName[property])
-                let element = NSFetchIndexElementDescription(
-                    property: own, collationType: property == "double" ? .rTree : .binary)
-                element.isAscending = !name.hasPrefix("-")
-                return element
-            }
-            let index = NSFetchIndexDescription(
-                name: (names + [predicate ?? ""]).joined(separator: "_"), elements: elements)
-            index.partialIndexPredicate = predicate.map { NSPredicate(format: $0) }
-            entity.indexes.append(index)
-        }
         for names in [
             ["int16", "string"], ["-string"], ["double", "-int32"], ["date"], ["uuid", "bool"], ["-decimal", "float"],
             ["data"], ["owner", "int64"], ["int64Twin"], ["bool", "-date", "string"], ["list"],
         ] where thing.propertiesByName[names[0].hasPrefix("-") ? String(names[0].dropFirst()) : names[0]] != nil {
-            try index(thing, names)
+            try CompiledFetchModel.index(thing, thing, names)
         }
-        try index(thing, ["int32"], where: "int16 >= 1")
-        try index(thing, ["-int64", "string"], where: "bool == YES AND string != nil")
-        try index(thing, ["uri"], where: "NOT (int32 == 3)")
-        try index(special, ["extra", "int32"])
+        try CompiledFetchModel.index(thing, thing, ["int32"], where: "int16 >= 1")
+        try CompiledFetchModel.index(thing, thing, ["-int64", "string"], where: "bool == YES AND string != nil")
+        try CompiledFetchModel.index(thing, thing, ["uri"], where: "NOT (int32 == 3)")
+        try CompiledFetchModel.index(special, thing, ["extra", "int32"])
         return model
     }
 

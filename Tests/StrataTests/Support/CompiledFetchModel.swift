@@ -2,9 +2,30 @@ import CoreData
 import Foundation
 import Strata
 import StrataTestKit
+import Testing
 
 /// An entity with an attribute of every type and a relationship, a subentity, and random rows and predicates for them.
 enum CompiledFetchModel {
+    /// Adds an index; a `-` before a name is for one that descends.
+    ///
+    /// - Parameter base: has the attributes that the entity inherits.
+    static func index(
+        _ entity: NSEntityDescription, _ base: NSEntityDescription, _ names: [String], where predicate: String? = nil
+    ) throws {
+        let elements = try names.map { name in
+            let property = name.hasPrefix("-") ? String(name.dropFirst()) : name
+            let own = try #require(entity.propertiesByName[property] ?? base.propertiesByName[property])
+            let element = NSFetchIndexElementDescription(
+                property: own, collationType: property == "double" ? .rTree : .binary)
+            element.isAscending = !name.hasPrefix("-")
+            return element
+        }
+        let index = NSFetchIndexDescription(
+            name: (names + [predicate ?? ""]).joined(separator: "_"), elements: elements)
+        index.partialIndexPredicate = predicate.map { NSPredicate(format: $0) }
+        entity.indexes.append(index)
+    }
+
     /// - Parameter hasSubentity: whether there are special things, whose rows lie between those of the others.
     static func model(hasSubentity: Bool = true) -> NSManagedObjectModel {
         let thing = GraphModel.entity("Thing")
