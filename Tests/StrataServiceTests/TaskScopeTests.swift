@@ -61,7 +61,8 @@ import Tracing
         return try await body()
     }
 
-    @Test func aBlockSeesWhatItsTaskHasBoundAndNothingElse() async throws {
+    @Test(arguments: [true, false])
+    func aBlockSeesWhatItsTaskHasBoundAndNothingElse(_ isAwaited: Bool) async throws {
         let fixture = try ServiceFixture()
         let telemetry = Self.telemetry()
         defer { telemetry.stop() }
@@ -74,7 +75,10 @@ import Tracing
                     let request = number & 2 == 0 ? nil : number
                     let hasOwnFactory = number & 4 != 0
                     let seen = await binding(label, request, hasOwnFactory ? factory : nil) {
-                        await fixture.container.performBackgroundTask { _ in Seen(factory) }
+                        if isAwaited { return await fixture.container.performBackgroundTask { _ in Seen(factory) } }
+                        return await withCheckedContinuation { done in
+                            fixture.container.performBackgroundTask { _ in done.resume(returning: Seen(factory)) }
+                        }
                     }
                     return (seen, Seen(label: label ?? unbound, request: request, hasOwnFactory: hasOwnFactory))
                 }

@@ -18,7 +18,8 @@ extension NSManagedObjectContext {
 
     /// Runs what nothing may stop half way.
     final func unstoppable<T>(_ body: () throws -> T) throws -> T {
-        try queue.controlled(by: nil, for: self, body)
+        // A control that nobody cancels, rather than none: without one, requests ask the thread's task.
+        try queue.controlled(by: RequestControl(), for: self, body)
     }
 
     /// Where a fetch waits when it becomes long; nil when code of the program runs in it, which may wait for other

@@ -1,11 +1,13 @@
 extension RequestControl {
     /// For a request that the calling thread is about to run; nil when nothing can stop it.
     static func forRequest(timeLimit: Duration?) -> RequestControl? {
-        let current = ContextQueue.currentControl
-        if timeLimit == nil, current != nil { return current }
+        if let current = ContextQueue.currentControl {
+            // Who made that one tells it when the task is cancelled.
+            return timeLimit == nil ? current : RequestControl(in: current, timeLimit: timeLimit)
+        }
         // A comparison with nil would copy the task.
         let isInTask = withUnsafeCurrentTask { task in if case .some = task { true } else { false } }
         if timeLimit == nil, !isInTask { return nil }
-        return RequestControl(in: current, timeLimit: timeLimit, asksTask: isInTask)
+        return RequestControl(timeLimit: timeLimit, asksTask: isInTask)
     }
 }

@@ -24,22 +24,22 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Runs a block on the coordinator's queue and suspends until it is done.
+    /// Runs a block on the coordinator's queue, in the calling task, and suspends until it is done.
     ///
     /// - Throws: what the block throws.
     public final func perform<T, Failure: Error>(
         _ block: @escaping () throws(Failure) -> T
     ) async throws(Failure) -> T {
-        let box = UncheckedBox(block)
-        let result: UncheckedBox<Result<T, Failure>> = await withCheckedContinuation { continuation in
-            queue.async(for: nil) {
-                do throws(Failure) {
-                    continuation.resume(returning: UncheckedBox(.success(try box.value())))
-                } catch {
-                    continuation.resume(returning: UncheckedBox(.failure(error)))
-                }
+        var result: Result<T, Failure>?
+        let body = {
+            do throws(Failure) {
+                result = .success(try block())
+            } catch {
+                result = .failure(error)
             }
         }
-        return try result.value.get()
+        await PerformCall(queue, nil, canFail: false, UncheckedBox(body)).run()
+        guard let result else { preconditionFailure("the block was not run") }
+        return try result.get()
     }
 }

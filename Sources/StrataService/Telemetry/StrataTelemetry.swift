@@ -12,9 +12,9 @@ import Tracing
 /// ```
 ///
 /// Names are those of OpenTelemetry's database conventions where these have one, and `strata.…` otherwise;
-/// `docs/services.md` lists them. Users' values are in none of them. While it runs, task-local loggers, trace contexts,
-/// tracers and metrics factories reach the blocks given to `perform`, so that a fetch there is a child of the request's
-/// span.
+/// `docs/services.md` lists them. Users' values are in none of them. A fetch in a block given to `perform` is a child of
+/// the request's span. While telemetry runs, task-local loggers, trace contexts, tracers and metrics factories reach the
+/// blocks that nobody awaits, too.
 ///
 /// Safe to use from any thread.
 public final class StrataTelemetry: Sendable {
@@ -54,7 +54,10 @@ public final class StrataTelemetry: Sendable {
             scope.users += 1
             guard scope.users == 1 else { return }
             scope.number = EventHub.add(
-                EventListener(kinds: .taskLocals, happened: { _ in }) { TaskScope.capture(isBare: $0) })
+                EventListener(kinds: .taskLocals, happened: { _ in }) {
+                    let scope = TaskScope()
+                    return { scope.run($0) }
+                })
         }
     }
 

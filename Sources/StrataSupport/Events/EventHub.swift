@@ -116,14 +116,11 @@ package enum EventHub {
     package static func callingOut(_ body: () -> Void) { $isTelling.withValue(true) { body() } }
 
     /// What listeners bind for the calling task, for work that another thread does for it.
-    ///
-    /// - Parameter isBare: whether that thread has nothing bound of its own: then nothing needs to be bound for a task
-    ///   that has nothing bound either.
-    package static func capture(isBare: Bool) -> EventListener.Scope? {
+    package static func capture() -> EventListener.Scope? {
         var all: EventListener.Scope?
         if isInside { all = { body in callingOut(body) } }
         for entry in listeners.value.capturing {
-            guard let scope = entry.listener.capture(isBare) else { continue }
+            guard let scope = entry.listener.capture() else { continue }
             guard let outer = all else {
                 all = scope
                 continue

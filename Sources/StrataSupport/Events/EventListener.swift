@@ -11,9 +11,9 @@ package struct EventListener: Sendable {
     /// Whether it calls what may be another's code only by way of ``EventHub/callingOut(_:)``. Otherwise all of it is
     /// called that way, which costs as much as counting an event.
     package var guardsCalls: Bool
-    /// The calling task's values that belong to the listener, for a thread that has nothing bound of its own or for any
-    /// thread; nil if there is nothing to bind. Asked with ``EventKinds/taskLocals``.
-    package var capture: @Sendable (_ isBare: Bool) -> Scope?
+    /// The calling task's values that belong to the listener, for work that another thread does for the task; nil if
+    /// there is nothing to bind. Asked with ``EventKinds/taskLocals``.
+    package var capture: @Sendable () -> Scope?
 
     package init(
         kinds: EventKinds, guardsCalls: Bool,
@@ -22,13 +22,13 @@ package struct EventListener: Sendable {
         self.kinds = kinds
         self.guardsCalls = guardsCalls
         self.happened = happened
-        capture = { _ in nil }
+        capture = { nil }
     }
 
     /// One that hears of events one by one.
     package init(
         kinds: EventKinds, happened: @escaping @Sendable (StrataEvent) -> Void,
-        capture: @escaping @Sendable (_ isBare: Bool) -> Scope? = { _ in nil }
+        capture: @escaping @Sendable () -> Scope? = { nil }
     ) {
         self.kinds = kinds
         guardsCalls = false

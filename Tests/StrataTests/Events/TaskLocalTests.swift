@@ -5,13 +5,69 @@ import Testing
 
 @testable import Strata
 
-/// Task-local values of whoever listens reach the blocks that a context runs for a task.
+/// Task-local values reach the blocks that a task waits for, and, of whoever listens, those for which nobody waits.
 @Suite struct TaskLocalTests {
     @TaskLocal static var request: String?
 
+    // MARK: Without a listener
+
+    @Test(arguments: [true, false]) func awaitedBlocksRunInTheTask(_ isMain: Bool) async throws {
+        let store = try EventFixture()
+        let context = isMain ? store.container.viewContext : store.container.newBackgroundContext()
+        await Self.$request.withValue("r") {
+            #expect(await context.perform { Self.request } == "r")
+            #expect(await context.perform(schedule: .enqueued) { Self.request } == "r")
+            #expect(await store.container.persistentStoreCoordinator.perform { Self.request } == "r")
+            #expect(await store.container.performBackgroundTask { _ in Self.request } == "r")
+        }
+        #expect(await context.perform { Self.request } == nil)
+        let task = Task {
+            await context.perform {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return Task.isCancelled
+            }
+        }
+        #expect(await task.value)
+    }
+
+    @MainActor @Test func theMainQueuesBlocksAreOnTheMainActor() async throws {
+        let store = try EventFixture()
+        let seen = await store.container.viewContext.perform { MainActor.assumeIsolated { Self.request } }
+        #expect(seen == nil)
+        MainActor.assertIsolated()
+    }
+
+    actor Caller {
+        private var calls = 0
+
+        func call(_ context: NSManagedObjectContext) async {
+            await context.perform { #expect(Self.isOnQueue(of: context)) }
+            assertIsolated()
+            calls += 1
+            #expect(!Self.isOnQueue(of: context), "the context's thread is let go")
+        }
+
+        private static func isOnQueue(of context: NSManagedObjectContext) -> Bool { context.queue.isCurrent }
+    }
+
+    @Test func actorsGoOnWhereTheyWere() async throws {
+        let store = try EventFixture()
+        let context = store.container.newBackgroundContext()
+        await withTaskGroup { group in
+            for _ in 0..<20 { group.addTask { await Caller().call(context) } }
+        }
+        let main = Task { @MainActor in
+            await context.perform {}
+            MainActor.assertIsolated()
+        }
+        await main.value
+    }
+
+    // MARK: With one
+
     private func listening(_ body: () async throws -> Void) async rethrows {
         let number = EventHub.add(
-            EventListener(kinds: .taskLocals, happened: { _ in }) { _ in
+            EventListener(kinds: .taskLocals, happened: { _ in }) {
                 guard let request = Self.request else { return nil }
                 return { body in Self.$request.withValue(request) { body() } }
             })

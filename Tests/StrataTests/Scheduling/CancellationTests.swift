@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import StrataTestKit
 import Testing
 
 /// What a cancelled task waits for stops. What is counted is rows, not time.
@@ -177,6 +178,46 @@ import Testing
         #expect(await task.value == 7)
     }
 
+    /// Whenever it is cancelled: a block has run if and only if its result arrives.
+    @Test func blocksOfTasksCancelledAtRandomRunOnceOrNotAtAll() async throws {
+        let store = try TestStore(.memory)
+        let context = store.context()
+        let ran = Trigger(at: 0) {}
+        let carried = Carried(context)
+        var random = SeededGenerator(seed: 41)
+        var tasks: [(task: Task<Int, any Error>, delay: UInt64?)] = []
+        for number in 0..<2_000 {
+            let task = Task {
+                try await carried.value.perform { () throws -> Int in
+                    ran.step()
+                    return number
+                }
+            }
+            if random.next() % 4 == 0 { task.cancel() }
+            tasks.append((task, random.next() % 2 == 0 ? random.next() % 50_000 : nil))
+        }
+        let cancelling = tasks
+        let canceller = Task.detached {
+            for entry in cancelling {
+                guard let delay = entry.delay else { continue }
+                try await Task.sleep(nanoseconds: delay)
+                entry.task.cancel()
+            }
+        }
+        var arrived = 0
+        for (number, entry) in tasks.enumerated() {
+            switch await entry.task.result {
+            case .success(let result):
+                #expect(result == number)
+                arrived += 1
+            case .failure(let error): #expect(error is CancellationError)
+            }
+        }
+        try await canceller.value
+        await context.perform {}
+        #expect(ran.count == arrived)
+    }
+
     /// Has the context's queue wait; returns when it does.
     private static func block(
         _ context: NSManagedObjectContext, _ isBlocked: DispatchSemaphore, _ mayGoOn: DispatchSemaphore
@@ -206,6 +247,36 @@ import Testing
             try context.save()
         }
         #expect(try LimitsFixture.count("Department", store.context()) == 1)
+    }
+
+    /// What a save asks for is part of it, on a task's own thread as on the context's.
+    @Test(arguments: StoreKind.allCases, [true, false])
+    func requestsInTheMiddleOfSavesDoNotStop(_ kind: StoreKind, _ waits: Bool) async throws {
+        let store = try LimitsFixture.filled(kind, 100)
+        let context = store.context()
+        let canceller = Canceller()
+        let counts = Trigger(at: 0) {}
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextWillSave, object: context, queue: nil
+        ) { _ in
+            canceller.cancel()
+            #expect(throws: Never.self) {
+                if try LimitsFixture.count("Employee", context, "age >= 0") == 100 { counts.step() }
+            }
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        let carried = Carried(context)
+        let change: @Sendable () throws -> Void = {
+            _ = insert("Department", carried.value)
+            try carried.value.save()
+        }
+        let task = Task {
+            if waits { try Self.waitingly(carried.value, change) } else { try await carried.value.perform(change) }
+        }
+        canceller.set(task)
+        // A commit that has not had its turn is stopped where somebody waits for a queue.
+        _ = await task.result
+        #expect(counts.count == 1)
     }
 
     // MARK: Other requests

@@ -53,16 +53,15 @@ final class ContextQueue: Sendable {
     /// What may stop the requests that the calling thread makes, if anything.
     static var currentControl: RequestControl? { Frame.current?.control }
 
-    /// Runs a block of a context on the queue, later.
+    /// Runs a block of a context on the queue, later; nil for a block of a coordinator.
+    func async(for context: NSManagedObjectContext?, _ block: @escaping () -> Void) {
+        enqueue(for: context, control: nil, Self.carryingTaskLocals(block))
+    }
+
+    /// As ``async(for:_:)``, without what the calling task has bound: for a block that brings its task along.
     ///
-    /// - Parameters:
-    ///   - context: nil for a block of a coordinator.
-    ///   - control: what may stop the block's requests.
-    func async(
-        for context: NSManagedObjectContext?, control: RequestControl? = nil, _ block: @escaping () -> Void
-    ) {
-        // On threads of the pool nothing is bound. The main queue may be served within what the program has bound.
-        let block = Self.carryingTaskLocals(toBareThread: queue != nil, block)
+    /// - Parameter control: what may stop the block's requests.
+    func enqueue(for context: NSManagedObjectContext?, control: RequestControl?, _ block: @escaping () -> Void) {
         // The frame is made on the queue: nobody waits for the block, so that it holds nothing else.
         guard let queue else {
             let box = UncheckedBox((context, block))
@@ -74,8 +73,8 @@ final class ContextQueue: Sendable {
 
     /// The block with those of the calling task's values that whoever listens has in it: it may run on a thread that
     /// knows nothing of the task.
-    private static func carryingTaskLocals(toBareThread isBare: Bool, _ block: @escaping () -> Void) -> () -> Void {
-        guard EventHub.wants(.taskLocals), let scope = EventHub.capture(isBare: isBare) else { return block }
+    private static func carryingTaskLocals(_ block: @escaping () -> Void) -> () -> Void {
+        guard EventHub.wants(.taskLocals), let scope = EventHub.capture() else { return block }
         return { EventGathering.apart { scope(block) } }
     }
 
@@ -86,9 +85,9 @@ final class ContextQueue: Sendable {
         DispatchQueue.main.async { box.value() }
     }
 
-    /// Runs a body whose requests another control may stop; nil lets nothing stop them. The caller is on the queue.
+    /// Runs a body whose requests another control may stop. The caller is on the queue.
     func controlled<T, Failure: Error>(
-        by control: RequestControl?, for context: NSManagedObjectContext, _ body: () throws(Failure) -> T
+        by control: RequestControl, for context: NSManagedObjectContext, _ body: () throws(Failure) -> T
     ) throws(Failure) -> T {
         guard Frame.current?.control !== control, isCurrent else { return try body() }
         return try Frame.run(Frame(self, context, Frame.current, control), body)
@@ -116,7 +115,7 @@ final class ContextQueue: Sendable {
             var result: T?
             let target = queue.map { QueueWait.Target.queue($0) } ?? .main
             // Another thread that waits may run it, within what that has bound.
-            let body = Self.carryingTaskLocals(toBareThread: false) { result = block() }
+            let body = Self.carryingTaskLocals { result = block() }
             let wait = QueueWait(for: target, isOnMain: Self.isOnMain, isQuestion: isQuestion, frame.control) {
                 frame.lender = Frame.current
                 Frame.run(frame, body)

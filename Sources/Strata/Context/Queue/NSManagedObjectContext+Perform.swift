@@ -1,4 +1,5 @@
 import Foundation
+import StrataSupport
 
 extension NSManagedObjectContext {
     /// Runs a block on the context's queue, later. Pending changes are processed after it, and the undo manager's group
@@ -45,7 +46,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Runs a block on the context's queue and suspends until it is done.
+    /// Runs a block on the context's queue and suspends until it is done. The block is part of the calling task and has
+    /// its task-local values.
     ///
     /// When the task is cancelled, a block that can throw and has not begun is not run any more: `perform` throws
     /// `CancellationError` at once. In a block that runs, fetches, counts, batch and history requests stop and throw
@@ -92,11 +94,6 @@ extension NSManagedObjectContext {
     /// - Parameter canFail: whether the block need not be run when the task has been cancelled.
     @usableFromInline
     final func performInTurn(canFail: Bool, _ block: @escaping () -> Void) async {
-        let call = PerformCall(self, canFail: canFail, block)
-        await withTaskCancellationHandler {
-            await withUnsafeContinuation { call.start($0) }
-        } onCancel: {
-            call.cancel()
-        }
+        await PerformCall(queue, self, canFail: canFail, UncheckedBox(block)).run()
     }
 }

@@ -25,7 +25,7 @@ final class BackgroundFetch: @unchecked Sendable {
         try context.refuseLate()
         observation = EventHub.wants(.fetch) ? FetchObservation(context, request) : nil
         observation?.plan = plan
-        scope = EventHub.wants(.taskLocals) ? EventHub.capture(isBare: false) : nil
+        scope = EventHub.wants(.taskLocals) ? EventHub.capture() : nil
         self.plan = plan
         self.context = context
         self.progress = progress
