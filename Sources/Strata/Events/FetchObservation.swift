@@ -36,7 +36,7 @@ final class FetchObservation: FetchEvent {
     ///   - count: how many results what the fetch gives is.
     ///   - outcome: the results, for whoever wants to show some.
     func run<T>(_ body: () throws -> T, count: (T) -> Int, outcome: (T) -> FetchOutcome) throws -> T {
-        var parts = EventGathering()
+        var parts = EventParts()
         do {
             let value = try parts.gather(body)
             end(count(value), nil, with: parts, showing: outcome(value))
@@ -52,7 +52,7 @@ final class FetchObservation: FetchEvent {
     ///   - parts: what was part of it.
     ///   - outcome: asked for if somebody wants to show results.
     func end(
-        _ results: Int, _ error: (any Error)?, with parts: EventGathering = EventGathering(),
+        _ results: Int, _ error: (any Error)?, with parts: EventParts = EventParts(),
         showing outcome: @autoclosure () -> FetchOutcome = .none
     ) {
         nanoseconds = EventInstant.now.nanoseconds(since: began)

@@ -4,42 +4,31 @@ import StrataSupport
 /// A save that somebody wants to hear of. Belongs to the save.
 struct SaveObservation {
     private let began = EventInstant.now
-    /// Nil until the changes have been divided by where they go.
-    private var noted: Noted?
-
-    /// What is known before the save is over.
-    private struct Noted {
-        var stores: [EventStore]
-        var tally = Tally()
-        var sequence: UInt64?
-        var waited: Duration = .zero
-        var isToParent: Bool
-        var retries = 0
-    }
+    /// Nil until the changes have been divided by where they go. How long the save took and why it failed is added at
+    /// its end.
+    private var event: SaveEvent?
 
     /// Records what the save writes, as long as its endings are there.
     mutating func record(_ pipeline: SavePipeline) {
-        if noted != nil { return }
+        if event != nil { return }
         if let parent = pipeline.parent {
-            var tally = Tally()
-            tally.add(parent.changes)
-            noted = Noted(stores: [], tally: tally, isToParent: true)
+            event = Self.event([], Tally(parent.changes), isToParent: true)
             return
         }
         let endings = pipeline.stores
         if endings.isEmpty { return }
-        var made = Noted(stores: Self.stores(endings), isToParent: false)
-        var receipts = 0
+        var tally = Tally()
+        var (sequence, waited, receipts, retries) = (UInt64?.none, Duration.zero, 0, 0)
         for ending in endings {
-            made.tally.add(ending.changes)
-            made.retries += ending.attempts
+            tally.add(ending.changes)
+            retries += ending.attempts
             guard let receipt = ending.receipt else { continue }
             receipts += 1
-            made.waited += receipt.waited
-            made.sequence = receipt.sequence
+            waited += receipt.waited
+            sequence = receipt.sequence
         }
-        if receipts > 1 { made.sequence = nil }
-        noted = made
+        event = Self.event(
+            Self.stores(endings), tally, sequence: receipts > 1 ? nil : sequence, waited: waited, retries: retries)
     }
 
     /// Each store once, in the order of their paths; mostly there is one.
@@ -48,20 +37,26 @@ struct SaveObservation {
         return Set(endings.map { $0.handle.eventStores[0] }).sorted { $0.path < $1.path }
     }
 
+    private static func event(
+        _ stores: [EventStore], _ tally: Tally, sequence: UInt64? = nil, waited: Duration = .zero,
+        isToParent: Bool = false, retries: Int = 0
+    ) -> SaveEvent {
+        SaveEvent(
+            work: StoreWork(stores: stores, nanoseconds: 0), entity: tally.entity, inserted: tally.inserted,
+            updated: tally.updated, deleted: tally.deleted, sequence: sequence, waited: waited, isToParent: isToParent,
+            retries: retries)
+    }
+
     /// Tells of the save, unless there was nothing to write.
-    func end(_ pipeline: SavePipeline, _ error: (any Error)?) {
+    ///
+    /// - Parameter parts: what was part of it.
+    mutating func end(_ pipeline: SavePipeline, _ error: (any Error)?, with parts: EventParts) {
         let nanoseconds = EventInstant.now.nanoseconds(since: began)
-        if noted == nil, error == nil { return }
-        var noted = noted ?? Noted(stores: [], isToParent: false)
-        if noted.stores.isEmpty { noted.stores = pipeline.context.coordinator?.eventStores ?? [] }
-        let tally = noted.tally
-        EventHub.tell(
-            .save(
-                SaveEvent(
-                    work: StoreWork(stores: noted.stores, nanoseconds: nanoseconds, error: error), entity: tally.entity,
-                    inserted: tally.inserted, updated: tally.updated, deleted: tally.deleted,
-                    sequence: noted.sequence, waited: noted.waited, isToParent: noted.isToParent,
-                    retries: noted.retries)))
+        if error != nil { record(pipeline) }
+        guard let event = event ?? (error == nil ? nil : Self.event([], Tally())) else { return EventHub.tell(parts) }
+        event.end(nanoseconds, error)
+        if event.work.stores.isEmpty { event.work.stores = pipeline.context.coordinator?.eventStores ?? [] }
+        EventHub.tell(.save(event), with: parts)
     }
 
     /// Counts objects, and tells whether they are of one entity.
@@ -73,6 +68,10 @@ struct SaveObservation {
         private var isMixed = false
 
         var entity: String? { isMixed ? nil : shape?.name }
+
+        init() {}
+
+        init(_ changes: ObjectChanges) { add(changes) }
 
         mutating func add(_ changes: ObjectChanges) {
             inserted += add(changes.inserted)

@@ -32,9 +32,16 @@ struct SlowRequests: Sendable {
         var rows: Int
     }
 
+    private struct Known: Sendable {
+        let kind: Kind
+        var request: StoreStatus.Request
+    }
+
+    /// A list: there are few, and where flushes are slow every save looks for its kind. To hash one costs more than to
+    /// compare some.
     private struct Window: Sendable {
         var began: Double
-        var kinds: [Kind: StoreStatus.Request] = [:]
+        var known: [Known] = []
     }
 
     private var window: Window
@@ -56,28 +63,33 @@ struct SlowRequests: Sendable {
         turn(now: now)
         var kind = kind
         if let text = kind.text { kind.text = Self.cut(text) }
-        if let index = window.kinds.index(forKey: kind) {
-            window.kinds.values[index].count(seconds: seconds, now: now, details: details)
+        for index in window.known.indices where window.known[index].kind == kind {
+            window.known[index].request.count(seconds: seconds, now: now, details: details)
             return
         }
-        if window.kinds.count >= Self.knownMaximum {
-            // Only what is slower than another comes in its place.
-            guard let quickest = window.kinds.min(by: { $0.value.seconds < $1.value.seconds }),
-                quickest.value.seconds < seconds
-            else { return }
-            window.kinds[quickest.key] = nil
-        }
+        // Of more than are kept, only what is slower than another comes in its place.
+        let isFull = window.known.count >= Self.knownMaximum
+        let quickest = isFull ? window.known.indices.min { self.seconds(of: $0) < self.seconds(of: $1) } : nil
+        if let quickest, self.seconds(of: quickest) >= seconds { return }
         let details = details()
-        window.kinds[kind] = StoreStatus.Request(
+        let request = StoreStatus.Request(
             operation: kind.operation, entity: kind.entity, text: Self.cut(kind.shownText), plan: details.plan,
             seconds: seconds, rowsTested: details.rowsTested, rows: details.rows, time: now, calls: 1,
             totalSeconds: seconds)
+        if let quickest {
+            window.known[quickest] = Known(kind: kind, request: request)
+        } else {
+            window.known.append(Known(kind: kind, request: request))
+        }
     }
+
+    private func seconds(of index: Int) -> Double { window.known[index].request.seconds }
 
     /// The slowest kinds, the slowest first.
     mutating func slowest(now: Double) -> [StoreStatus.Request] {
         turn(now: now)
-        let all = window.kinds.merging(before?.kinds ?? [:], uniquingKeysWith: Self.merged)
+        let known = (window.known + (before?.known ?? [])).map { ($0.kind, $0.request) }
+        let all = Dictionary(known, uniquingKeysWith: Self.merged)
         return Array(all.values.sorted { ($0.seconds, $1.text) > ($1.seconds, $0.text) }.prefix(Self.maximum))
     }
 

@@ -56,11 +56,11 @@ final class StatusRecorder: Sendable {
     }
 
     /// - Parameter parts: what was part of it.
-    func record(_ event: StrataEvent, _ parts: [FaultEvent] = []) {
+    func record(_ event: StrataEvent, _ parts: EventParts = EventParts()) {
         let followed = followed.value
         // By index: an event is large, and an iterator copies it.
-        for index in parts.indices {
-            for store in parts[index].work.stores { followed[store]?.add(faults: parts[index].rows) }
+        for index in parts.faults.indices {
+            for store in parts.faults[index].work.stores { followed[store]?.add(faults: parts.faults[index].rows) }
         }
         // What several stores take part in counts for each.
         for store in event.stores {

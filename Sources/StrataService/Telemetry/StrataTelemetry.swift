@@ -12,9 +12,9 @@ import Tracing
 /// ```
 ///
 /// Names are those of OpenTelemetry's database conventions where these have one, and `strata.…` otherwise;
-/// `docs/services.md` lists them. Users' values are in none of them. A fetch in a block given to `perform` is a child of
-/// the request's span. While telemetry runs, task-local loggers, trace contexts, tracers and metrics factories reach the
-/// blocks that nobody awaits, too.
+/// `docs/services.md` lists them. Users' values are in none of them. A fetch in a block given to `perform` is a child
+/// of the request's span. While telemetry runs, task-local loggers, trace contexts, tracers and metrics factories
+/// reach the blocks that nobody awaits, too.
 ///
 /// Safe to use from any thread.
 public final class StrataTelemetry: Sendable {

@@ -54,10 +54,11 @@ final class TelemetryRecorder: Sendable {
     }
 
     /// - Parameter parts: what was part of it.
-    func record(_ event: StrataEvent, _ parts: [FaultEvent]) {
+    func record(_ event: StrataEvent, _ parts: EventParts) {
         // Asked once for all of them, if one wants to know.
         var isTraced: Bool?
-        for part in parts where isTeller(of: part.work.stores) { record(part, &isTraced) }
+        for fault in parts.faults where isTeller(of: fault.work.stores) { record(fault, &isTraced) }
+        if let flush = parts.flush, isTeller(of: flush.work.stores) { record(flush) }
         record(event, &isTraced)
     }
 
@@ -77,10 +78,7 @@ final class TelemetryRecorder: Sendable {
             }
         case .conflict(let conflict):
             record(conflict)
-        case .flush(let flush):
-            let handles = meters.handles(.flush)
-            handles.timer?.recordNanoseconds(flush.work.nanoseconds)
-            handles.recorder?.record(Int64(flush.records))
+        case .flush(let flush): record(flush)
         case .fault(let fault): record(fault, &isTraced)
         case .wait(let wait):
             meters.handles(.wait(wait.reason)).timer?.record(wait.duration)
@@ -179,6 +177,12 @@ final class TelemetryRecorder: Sendable {
         finish(kind, fault.entity, fault.work, &isTraced, isLogged: false, isCounted: true) {
             $0[Names.returnedRows] = fault.rows
         }
+    }
+
+    private func record(_ flush: FlushEvent) {
+        let handles = meters.handles(.flush)
+        handles.timer?.recordNanoseconds(flush.work.nanoseconds)
+        handles.recorder?.record(Int64(flush.records))
     }
 
     private func record(_ compaction: CompactionEvent, _ isTraced: inout Bool?) {

@@ -73,21 +73,20 @@ package enum EventHub {
 
     /// Tells who listens for it, or, of what is part of something that is told later, with that.
     package static func tell(_ event: StrataEvent) {
-        if EventGathering.take(event) { return }
-        tell(event, [])
+        if EventParts.take(event) { return }
+        tellNow(event)
     }
+
+    /// Tells of what was part of something that is not told itself.
+    package static func tell(_ parts: EventParts) {
+        parts.forEach([.fault, .flush]) { tell($0) }
+    }
+
+    /// Tells of an event that is no part of another.
+    static func tellNow(_ event: StrataEvent) { tell(event, with: EventParts()) }
 
     /// Tells who listens for something, and for what was part of it.
-    package static func tell(_ event: StrataEvent, with gathering: EventGathering) {
-        tell(event, gathering.parts)
-    }
-
-    /// Tells of events one by one.
-    static func tell(oneByOne events: [FaultEvent]) {
-        for event in events { tell(.fault(event), []) }
-    }
-
-    private static func tell(_ event: StrataEvent, _ parts: [FaultEvent]) {
+    package static func tell(_ event: StrataEvent, with parts: EventParts) {
         if isInside { return }
         let (listeners, kind) = (listeners.value, event.kind)
         strata_events_set_telling(1)
@@ -95,16 +94,14 @@ package enum EventHub {
         for entry in listeners.telling {
             let kinds = entry.listener.kinds
             guard kinds.contains(kind) else {
-                if kinds.contains(.fault) {
-                    for part in parts { call(entry, .fault(part), []) }
-                }
+                parts.forEach(kinds) { call(entry, $0, EventParts()) }
                 continue
             }
-            call(entry, event, kinds.contains(.fault) ? parts : [])
+            call(entry, event, parts)
         }
     }
 
-    private static func call(_ entry: Entry, _ event: StrataEvent, _ parts: [FaultEvent]) {
+    private static func call(_ entry: Entry, _ event: StrataEvent, _ parts: EventParts) {
         if entry.listener.guardsCalls { return entry.listener.happened(event, parts) }
         callingOut { entry.listener.happened(event, parts) }
     }

@@ -5,9 +5,9 @@ package struct EventListener: Sendable {
 
     /// What it wants to hear of.
     package var kinds: EventKinds
-    /// Hears of an event, and of those that were part of it and came before, on the thread that did it, which may hold
-    /// locks: it returns soon, and uses no store.
-    package var happened: @Sendable (_ event: StrataEvent, _ parts: [FaultEvent]) -> Void
+    /// Hears of an event, and of those that were part of it and came before, whether it wants these or not, on the
+    /// thread that did it, which may hold locks: it returns soon, and uses no store.
+    package var happened: @Sendable (_ event: StrataEvent, _ parts: EventParts) -> Void
     /// Whether it calls what may be another's code only by way of ``EventHub/callingOut(_:)``. Otherwise all of it is
     /// called that way, which costs as much as counting an event.
     package var guardsCalls: Bool
@@ -17,7 +17,7 @@ package struct EventListener: Sendable {
 
     package init(
         kinds: EventKinds, guardsCalls: Bool,
-        happened: @escaping @Sendable (_ event: StrataEvent, _ parts: [FaultEvent]) -> Void
+        happened: @escaping @Sendable (_ event: StrataEvent, _ parts: EventParts) -> Void
     ) {
         self.kinds = kinds
         self.guardsCalls = guardsCalls
@@ -33,7 +33,7 @@ package struct EventListener: Sendable {
         self.kinds = kinds
         guardsCalls = false
         self.happened = { event, parts in
-            for part in parts { happened(.fault(part)) }
+            parts.forEach(kinds, happened)
             happened(event)
         }
         self.capture = capture

@@ -135,7 +135,7 @@ extension FetchEvent {
 ///
 /// A class, since it is large, told often and handed from one to the next. Belongs to the save's thread.
 package final class SaveEvent {
-    package let work: StoreWork
+    package var work: StoreWork
     /// The entity of all objects; nil if they are of several.
     package let entity: String?
     package let inserted: Int
@@ -166,6 +166,12 @@ package final class SaveEvent {
         self.waited = waited
         self.isToParent = isToParent
         self.retries = retries
+    }
+
+    /// Adds what is known at the end.
+    package func end(_ nanoseconds: Int64, _ error: (any Error)?) {
+        work.nanoseconds = nanoseconds
+        work.error = error
     }
 }
 

@@ -196,6 +196,39 @@ import Testing
         #expect(records >= 80)
     }
 
+    /// It is told with the save, by itself to those who do not hear of saves, and when there is no save.
+    @Test(arguments: [EventKinds.flush, [.flush, .save], [.flush, .save, .fault, .batch]])
+    func whoeverHearsOfFlushesHearsOfEachOnce(_ kinds: EventKinds) throws {
+        let store = try EventFixture()
+        let others = EventHub.add(EventListener(kinds: [.save, .fault]) { _ in })
+        defer { EventHub.remove(others) }
+        store.listen(kinds) { [path = store.path, entity = store.entity] event in
+            switch event {
+            case .flush(let flush) where flush.work.store == path:
+                "flush \(flush.records) \(flush.work.nanoseconds > 0)"
+            case .save(let save) where save.entity == entity: save.work.error == nil ? "save" : "failed"
+            case .batch(let batch) where batch.entity == entity: "batch"
+            default: nil
+            }
+        }
+        let saves = kinds.contains(.save)
+        let context = store.container.newBackgroundContext()
+        try context.performAndWait {
+            store.add(2, to: context)
+            try context.save()
+            #expect(store.take() == (saves ? ["flush 1 true", "save"] : ["flush 1 true"]))
+            try context.save()
+            #expect(store.take() == [], "nothing to write")
+            for book in try context.fetch(store.request()) { book.setValue("same", forKey: "code") }
+            #expect(throws: (any Error).self) { try context.save() }
+            #expect(store.take() == (saves ? ["failed"] : []))
+            context.rollback()
+            let insert = NSBatchInsertRequest(entityName: store.entity, objects: [["title": "T"]])
+            _ = try context.execute(insert)
+            #expect(store.take() == (kinds.contains(.batch) ? ["flush 1 true", "batch"] : ["flush 1 true"]))
+        }
+    }
+
     /// A log handler that keeps its log in a store, without waiting for it, is not told of that, and so ends.
     @Test(arguments: [false, true]) func whatAListenerHandsToAContextIsNotTold(_ guardsCalls: Bool) async throws {
         let store = try EventFixture()

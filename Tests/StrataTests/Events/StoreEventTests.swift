@@ -136,10 +136,10 @@ import Testing
         let number = EventHub.add(
             EventListener(kinds: [.fetch, .fault], guardsCalls: true) { event, parts in
                 guard event.stores.map(\.path) == [url.path] else { return }
-                let ends = parts.compactMap(\.work.ended)
-                let areInOrder = ends.count == parts.count && ends == ends.sorted()
+                let ends = parts.faults.compactMap(\.work.ended)
+                let areInOrder = ends.count == parts.faults.count && ends == ends.sorted()
                 heard.withLock {
-                    $0.append((Self.name(of: event), parts.map { Self.name(of: .fault($0)) }, areInOrder))
+                    $0.append((Self.name(of: event), parts.faults.map { Self.name(of: .fault($0)) }, areInOrder))
                 }
             })
         defer { EventHub.remove(number) }

@@ -75,7 +75,7 @@ final class ContextQueue: Sendable {
     /// knows nothing of the task.
     private static func carryingTaskLocals(_ block: @escaping () -> Void) -> () -> Void {
         guard EventHub.wants(.taskLocals), let scope = EventHub.capture() else { return block }
-        return { EventGathering.apart { scope(block) } }
+        return { EventParts.apart { scope(block) } }
     }
 
     /// Runs a block on the queue, later, on behalf of no context.
@@ -118,7 +118,7 @@ final class ContextQueue: Sendable {
             let body = Self.carryingTaskLocals { result = block() }
             let wait = QueueWait(for: target, isOnMain: Self.isOnMain, isQuestion: isQuestion, frame.control) {
                 frame.lender = Frame.current
-                Frame.run(frame, body)
+                EventParts.apart { Frame.run(frame, body) }
             }
             defer { wait.discard() }
             guard let queue else {

@@ -65,9 +65,12 @@ actor PerformCall: SerialExecutor {
         self.job = UnownedJob(job)
         guard advance(from: .new, to: .waiting) else { return resumeElsewhere() }
         queue.enqueue(for: context, control: control) {
-            // Whoever waits no longer may have left the block here.
-            guard self.advance(from: .waiting, to: .begun) else { return self.block = nil }
-            self.job?.runSynchronously(on: self.unownedExecutor)
+            if self.advance(from: .waiting, to: .begun) {
+                self.job?.runSynchronously(on: self.unownedExecutor)
+            } else {
+                // Nobody waits any more; the block is let go of here all the same.
+                self.block = nil
+            }
         }
     }
 

@@ -61,14 +61,12 @@ final class SavePipeline {
     /// What may take the save back as long as it waits for its turn.
     private(set) var control: RequestControl?
     /// The part of each store, or that of the parent, which gets all of it.
-    var stores: [StoreEnding] = []
-    var parent: ParentEnding?
+    @exclusivity(unchecked) var stores: [StoreEnding] = []
+    @exclusivity(unchecked) var parent: ParentEnding?
     /// What some stores have got already while another one's conflicts were resolved.
     var settled: ContiguousArray<NSManagedObject> = []
     /// Whether a coordinator's `execute(_:with:)` has been asked to hand the changes over.
     var isHandOverAsked = false
-    /// What notes the save for those who want to hear of it.
-    private var observation: SaveObservation?
     /// What the derived attributes were computed from.
     var derivationView: DerivationView?
     /// Objects whose rows turned out to be gone.
@@ -118,20 +116,25 @@ final class SavePipeline {
         control = ContextQueue.currentControl
         try control?.check()
         // Nothing that belongs to a save is stopped half way: only its commit, as long as it waits.
-        guard EventHub.wants(.save) else { return try context.unstoppable { try save(to: coordinator) } }
-        observation = SaveObservation()
-        defer { observation = nil }
+        guard EventHub.wants(.save) else {
+            return try context.unstoppable {
+                var unheard: SaveObservation?
+                try save(to: coordinator, &unheard)
+            }
+        }
+        var observation: SaveObservation? = SaveObservation()
+        var parts = EventParts()
         do {
-            try context.unstoppable { try save(to: coordinator) }
-            observation?.end(self, nil)
+            try parts.gather { try context.unstoppable { try save(to: coordinator, &observation) } }
+            observation?.end(self, nil, with: parts)
         } catch {
-            observation?.record(self)
-            observation?.end(self, error)
+            observation?.end(self, error, with: parts)
             throw error
         }
     }
 
-    private func save(to coordinator: NSPersistentStoreCoordinator) throws {
+    /// - Parameter observation: notes the save for those who want to hear of it.
+    private func save(to coordinator: NSPersistentStoreCoordinator, _ observation: inout SaveObservation?) throws {
         try processEverything()
         guard hasChanges || !required.isEmpty else { return try finishWithoutChanges(coordinator) }
         try context.refusePast()
