@@ -2,7 +2,7 @@ extension RequestControl {
     /// For a request that the calling thread is about to run; nil when nothing can stop it.
     static func forRequest(timeLimit: Duration?) -> RequestControl? {
         if let current = ContextQueue.currentControl {
-            // Who made that one tells it when the task is cancelled.
+            // Whoever made that one knows whether the task may stop it.
             return timeLimit == nil ? current : RequestControl(in: current, timeLimit: timeLimit)
         }
         // A comparison with nil would copy the task.

@@ -24,22 +24,16 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Runs a block on the coordinator's queue, in the calling task, and suspends until it is done.
+    /// Runs a block on the coordinator's queue and suspends until it is done. The block is part of the calling task and
+    /// is run also when that has been cancelled; fetches, counts, batch and history requests in it stop then, as in a
+    /// context's ``NSManagedObjectContext/perform(schedule:_:)``.
     ///
     /// - Throws: what the block throws.
     public final func perform<T, Failure: Error>(
         _ block: @escaping () throws(Failure) -> T
     ) async throws(Failure) -> T {
-        var result: Result<T, Failure>?
-        let body = {
-            do throws(Failure) {
-                result = .success(try block())
-            } catch {
-                result = .failure(error)
-            }
-        }
-        await PerformCall(queue, nil, canFail: false, UncheckedBox(body)).run()
-        guard let result else { preconditionFailure("the block was not run") }
-        return try result.get()
+        let call = AwaitedBlock(block)
+        await PerformCall(queue, nil, canFail: false, UncheckedBox { call.run() }).run()
+        return try call.value()
     }
 }

@@ -57,7 +57,7 @@ package struct EventParts {
         faults.append(fault)
     }
 
-    /// Each part as an event of its own, in the order in which they ended, as far as somebody wants to hear of them.
+    /// Each part of some kinds as an event of its own: the look-ups, then the flush.
     func forEach(_ kinds: EventKinds, _ body: (StrataEvent) -> Void) {
         if kinds.contains(.fault) { for fault in faults { body(.fault(fault)) } }
         if kinds.contains(.flush), let flush { body(.flush(flush)) }

@@ -53,19 +53,26 @@ final class ContextQueue: Sendable {
     /// What may stop the requests that the calling thread makes, if anything.
     static var currentControl: RequestControl? { Frame.current?.control }
 
-    /// Runs a block of a context on the queue, later; nil for a block of a coordinator.
+    /// Runs a block on the queue, later.
+    ///
+    /// - Parameter context: nil for a block of a coordinator.
     func async(for context: NSManagedObjectContext?, _ block: @escaping () -> Void) {
         enqueue(for: context, control: nil, Self.carryingTaskLocals(block))
     }
 
     /// As ``async(for:_:)``, without what the calling task has bound: for a block that brings its task along.
     ///
-    /// - Parameter control: what may stop the block's requests.
+    /// - Parameters:
+    ///   - context: nil for a block of a coordinator.
+    ///   - control: what may stop the block's requests.
     func enqueue(for context: NSManagedObjectContext?, control: RequestControl?, _ block: @escaping () -> Void) {
         // The frame is made on the queue: nobody waits for the block, so that it holds nothing else.
         guard let queue else {
             let box = UncheckedBox((context, block))
-            DispatchQueue.main.async { [self] in Frame.run(Frame(self, box.value.0, nil, control), box.value.1) }
+            // The main thread may wait in the middle of something, for instance in a run loop of its own.
+            DispatchQueue.main.async { [self] in
+                EventParts.apart { Frame.run(Frame(self, box.value.0, nil, control), box.value.1) }
+            }
             return
         }
         queue.async { [self] in Frame.run(Frame(self, context, nil, control), block) }
@@ -75,7 +82,7 @@ final class ContextQueue: Sendable {
     /// knows nothing of the task.
     private static func carryingTaskLocals(_ block: @escaping () -> Void) -> () -> Void {
         guard EventHub.wants(.taskLocals), let scope = EventHub.capture() else { return block }
-        return { EventParts.apart { scope(block) } }
+        return { scope(block) }
     }
 
     /// Runs a block on the queue, later, on behalf of no context.

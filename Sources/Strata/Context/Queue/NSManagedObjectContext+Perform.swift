@@ -68,23 +68,13 @@ extension NSManagedObjectContext {
     public final func perform<T, Failure: Error>(
         schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> T
     ) async throws(Failure) -> T {
-        // Inlined into the program, which knows the types: generic code looks them up for each call.
-        var result: Result<T, Failure>?
-        let body = {
-            do throws(Failure) {
-                result = .success(try block())
-            } catch {
-                result = .failure(error)
-            }
-        }
+        let call = AwaitedBlock(block)
         if schedule == .immediate, isOnOwnQueue {
-            waitFor(body)
+            waitFor { call.run() }
         } else {
-            await performInTurn(canFail: CancellationError() as? Failure != nil, body)
+            await performInTurn(canFail: call.canFail) { call.run() }
         }
-        if let result { return try result.get() }
-        guard let error = CancellationError() as? Failure else { preconditionFailure("the block was not run") }
-        throw error
+        return try call.value()
     }
 
     @usableFromInline final var isOnOwnQueue: Bool { queue.isCurrent }
