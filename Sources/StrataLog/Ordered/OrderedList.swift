@@ -221,13 +221,15 @@ final class OrderedList: @unchecked Sendable {
 
 /// Makes a list of entries that come in order.
 final class OrderedListBuilder {
-    private var blocks: [OrderedBlock] = []
-    private var offsets: [UInt32] = [0]
-    private var removals: [Bool] = []
-    private var hasRemovals = false
-    private var bytes: UnsafeMutableRawPointer
-    private var capacity = OrderedBlock.fullByteCount * 2
-    private var count = 0
+    // A builder belongs to who builds, and no access calls out: the run-time checks for overlapping accesses are
+    // turned off.
+    @exclusivity(unchecked) private var blocks: [OrderedBlock] = []
+    @exclusivity(unchecked) private var offsets: [UInt32] = [0]
+    @exclusivity(unchecked) private var removals: [Bool] = []
+    @exclusivity(unchecked) private var hasRemovals = false
+    @exclusivity(unchecked) private var bytes: UnsafeMutableRawPointer
+    @exclusivity(unchecked) private var capacity = OrderedBlock.fullByteCount * 2
+    @exclusivity(unchecked) private var count = 0
 
     init() {
         bytes = .allocate(byteCount: capacity, alignment: 8)
