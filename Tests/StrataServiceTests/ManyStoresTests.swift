@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test func ofSeveralThatCouldTellTheFirstDoes() {
-        let claims = StoreClaims()
+        let claims = StoreClaims(.status)
         let (first, second) = (claims.add(["a"]), claims.add(["a", "b"]))
         func tellers(_ paths: [String]) -> [Bool] {
             [first, second].map { claims.isTeller($0, of: paths.map(EventStore.at)) }
@@ -153,12 +153,7 @@ import Testing
         let log = try #require(fixture.container.persistentStoreCoordinator.persistentStores.first?.logOnDisk)
         let recorder = StatusRecorder()
         for path in ["a", "b", "c"] { recorder.follow(.at(path)) }
-        recorder.record(
-            .save(
-                SaveEvent(
-                    work: StoreWork(stores: [.at("a"), .at("b")], nanoseconds: 1_000_000_000), entity: nil, inserted: 1,
-                    updated: 0,
-                    deleted: 0, sequence: nil, waited: .zero, isToParent: false, retries: 0)))
+        recorder.record(.save(SaveEvent(stores: [.at("a"), .at("b")], nanoseconds: 1_000_000_000, changes: .init())))
         let saves = try ["a", "b", "c"].map { path in
             let status = try #require(recorder.status(of: .at(path), log.statistics, interval: .seconds(1)))
             return (status.counters.saves, status.slow.count)

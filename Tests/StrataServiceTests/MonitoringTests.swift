@@ -90,11 +90,12 @@ import Testing
         let work = StoreWork(stores: [.at(path)], nanoseconds: 1_000_000)
         let failed = StoreWork(
             stores: [.at(path)], nanoseconds: 1_000_000, error: NSError(domain: NSCocoaErrorDomain, code: 134_030))
+        var changes = SaveEvent.Changes()
+        (changes.entity, changes.inserted) = (entity, 1)
         EventHub.tell(
             .save(
                 SaveEvent(
-                    work: failed, entity: entity, inserted: 1, updated: 0, deleted: 0, sequence: nil, waited: .zero,
-                    isToParent: false, retries: 0)))
+                    stores: failed.stores, nanoseconds: failed.nanoseconds, error: failed.error, changes: changes)))
         EventHub.tell(.batch(BatchEvent(work: failed, operation: .insert, entity: entity, objects: 1)))
         EventHub.tell(
             .conflict(ConflictEvent(store: .at(path), objects: 1, uniqueValues: 0, attempt: 1, isResolved: true)))

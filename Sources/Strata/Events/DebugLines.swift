@@ -63,9 +63,10 @@ struct DebugLines {
     }
 
     private func lines(of save: SaveEvent) -> [String] {
-        let entity = save.entity.map { " \($0)" } ?? ""
+        let changes = save.changes
+        let entity = changes.entity.map { " \($0)" } ?? ""
         var line =
-            "save\(entity): \(save.inserted) inserted, \(save.updated) updated, \(save.deleted) deleted"
+            "save\(entity): \(changes.inserted) inserted, \(changes.updated) updated, \(changes.deleted) deleted"
             + (save.isToParent ? ", to the parent" : "")
         if let sequence = save.sequence { line += ", transaction \(sequence)" }
         if save.retries > 0 { line += ", \(save.retries) conflicts met" }

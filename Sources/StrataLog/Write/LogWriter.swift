@@ -262,11 +262,16 @@ final class LogWriter: @unchecked Sendable {
         guard durable.position != end.position else { return false }
         guard EventHub.wants(.flush) else { return try flushNow() }
         let (records, bytes, began) = (unsynced.count, unsyncedByteCount, EventInstant.now)
-        let result = Result { () throws(StoreError) in try flushNow() }
-        var work = StoreWork(stores: eventStores, since: began)
-        if case .failure(let error) = result { work.error = error }
-        EventHub.tell(.flush(FlushEvent(work: work, records: records, bytes: bytes)))
-        return try result.get()
+        do throws(StoreError) {
+            let isWrittenAgain = try flushNow()
+            EventHub.tell(
+                FlushEvent(work: StoreWork(stores: eventStores, since: began), records: records, bytes: bytes))
+            return isWrittenAgain
+        } catch {
+            let work = StoreWork(stores: eventStores, since: began, error: error)
+            EventHub.tell(FlushEvent(work: work, records: records, bytes: bytes))
+            throw error
+        }
     }
 
     private func flushNow() throws(StoreError) -> Bool {

@@ -63,8 +63,9 @@ final class StatusRecorder: Sendable {
             for store in parts.faults[index].work.stores { followed[store]?.add(faults: parts.faults[index].rows) }
         }
         // What several stores take part in counts for each.
-        for store in event.stores {
-            if let counted = followed[store] { record(event, counted) }
+        let stores = event.stores
+        for index in stores.indices {
+            if let counted = followed[stores[index]] { record(event, counted) }
         }
     }
 
@@ -88,12 +89,12 @@ final class StatusRecorder: Sendable {
             }
         // What goes to a parent context is no work of the store.
         case .save(let save) where !save.isToParent:
-            count(store, save.work.nanoseconds, hasFailed: save.work.error != nil) {
+            count(store, save.nanoseconds, hasFailed: save.error != nil) {
                 $0.saves += 1
             } kind: {
-                SlowRequests.Kind(operation: "save", entity: save.entity)
+                SlowRequests.Kind(operation: "save", entity: save.changes.entity)
             } details: {
-                SlowRequests.Details(rows: save.objects)
+                SlowRequests.Details(rows: save.changes.objects)
             }
         case .batch(let batch):
             count(store, batch.work.nanoseconds, hasFailed: batch.work.error != nil) {

@@ -45,15 +45,19 @@ final class Meters: Sendable {
         }
     }
 
-    /// By kind, then by entity.
-    private typealias HandlesTable = [LookupTable<String?, Handles>]
+    /// Those of one kind.
+    private final class KindHandles: Sendable {
+        /// Of what has no entity.
+        let plain = CompiledReference<Handles>()
+        let byEntity = Published(EntityHandles(LookupTable()))
 
-    private final class Known: Sendable {
-        let handles: HandlesTable
+        deinit { plain.release() }
+    }
 
-        init(_ handles: HandlesTable) { self.handles = handles }
+    private final class EntityHandles: Sendable {
+        let table: LookupTable<String, Handles>
 
-        subscript(_ kind: Kind, _ entity: String?) -> Handles? { handles[kind.number][entity] }
+        init(_ table: LookupTable<String, Handles>) { self.table = table }
     }
 
     private struct Key: Hashable {
@@ -72,7 +76,7 @@ final class Meters: Sendable {
 
     private let factory: any MetricsFactory
     private let made = AdaptiveMutex(Made())
-    private let known = Published(Known(HandlesTable(repeating: LookupTable(), count: Kind.count)))
+    private let known = (0..<Kind.count).map { _ in KindHandles() }
     /// Held while handles are added to those that are known.
     private let adding = AdaptiveMutex<Void>(())
 
@@ -81,17 +85,19 @@ final class Meters: Sendable {
     // MARK: Requests
 
     func handles(_ kind: Kind, _ entity: String? = nil) -> Handles {
-        known.value[kind, entity] ?? addHandles(kind, entity)
+        let known = known[kind.number]
+        guard let entity else { return known.plain.load() ?? known.plain.storeIfNil(makeHandles(kind, nil)) }
+        return known.byEntity.value.table[entity] ?? addHandles(kind, entity, to: known.byEntity)
     }
 
     /// There are as many as kinds and entities: each is added once.
-    private func addHandles(_ kind: Kind, _ entity: String?) -> Handles {
+    private func addHandles(_ kind: Kind, _ entity: String, to known: Published<EntityHandles>) -> Handles {
         let made = makeHandles(kind, entity)
-        return adding.withLock { [known] _ in
-            var handles = known.value.handles
-            if let known = handles[kind.number][entity] { return known }
-            handles[kind.number].add(made, for: entity)
-            known.publish(Known(handles))
+        return adding.withLock { _ in
+            var table = known.value.table
+            if let known = table[entity] { return known }
+            table.add(made, for: entity)
+            known.publish(EntityHandles(table))
             return made
         }
     }

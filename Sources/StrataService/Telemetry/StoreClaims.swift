@@ -1,53 +1,73 @@
 import StrataSupport
+import Synchronization
 
 /// Who tells of a store where several in the process could: the first that came. Otherwise everything would be counted
 /// as often as there are services.
 final class StoreClaims: Sendable {
-    /// For metrics, logs and spans.
-    static let telemetry = StoreClaims()
-    /// For the statuses beside stores.
-    static let status = StoreClaims()
+    /// What is told of stores.
+    enum Purpose {
+        /// Metrics, logs and spans.
+        case telemetry
+        /// The statuses beside stores.
+        case status
+    }
+
+    static let telemetry = StoreClaims(.telemetry)
+    static let status = StoreClaims(.status)
 
     private struct State {
         /// In the order in which they came, and so of their numbers.
         var claims: [(number: Int, stores: Set<EventStore>)] = []
-        var nextNumber = 0
+        var lastNumber = 0
+        /// Those that have a teller.
+        var told: Set<EventStore> = []
     }
 
-    /// Who tells of what, as every event asks.
-    private final class Tellers: Sendable {
-        let first: Int?
-        /// By identity: to hand on an identity takes no reference. The claims keep the stores.
-        let byStore: LookupTable<ObjectIdentifier, Int>
+    private let purpose: Purpose
+    private let state = AdaptiveMutex(State())
+    /// Who came first of all; 0 for nobody.
+    private let first = Atomic(0)
 
-        init(_ state: State) {
-            first = state.claims.first?.number
-            byStore = state.claims.reduce(into: LookupTable()) { tellers, claim in
-                for store in claim.stores.map({ ObjectIdentifier($0) }) where tellers[store] == nil {
-                    tellers.add(claim.number, for: store)
-                }
+    init(_ purpose: Purpose) { self.purpose = purpose }
+
+    /// Changes the claims, and writes at each store who tells of it: every event asks for that.
+    private func change(_ body: (inout State) -> Void) {
+        state.withLock { state in
+            body(&state)
+            var tellers: [EventStore: Int] = [:]
+            for claim in state.claims {
+                for store in claim.stores where tellers[store] == nil { tellers[store] = claim.number }
             }
+            for store in state.told.union(tellers.keys) { setTeller(tellers[store] ?? 0, of: store) }
+            state.told = Set(tellers.keys)
+            first.store(state.claims.first?.number ?? 0, ordering: .relaxed)
         }
     }
 
-    private let state = AdaptiveMutex(State())
-    private let tellers = Published(Tellers(State()))
+    private func setTeller(_ number: Int, of store: EventStore) {
+        switch purpose {
+        case .telemetry: store.telemetryTeller.store(number, ordering: .relaxed)
+        case .status: store.statusTeller.store(number, ordering: .relaxed)
+        }
+    }
 
-    private func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
-        state.withLock { [tellers] state in
-            defer { tellers.publish(Tellers(state)) }
-            return body(&state)
+    private func teller(of store: EventStore) -> Int {
+        switch purpose {
+        case .telemetry: store.telemetryTeller.load(ordering: .relaxed)
+        case .status: store.statusTeller.load(ordering: .relaxed)
         }
     }
 
     /// - Parameter paths: of the stores that somebody can tell of.
     /// - Returns: who that is.
     func add(_ paths: Set<String>) -> Int {
+        var number = 0
         change { state in
-            state.nextNumber += 1
-            state.claims.append((state.nextNumber, Set(paths.map(EventStore.at))))
-            return state.nextNumber
+            state.lastNumber += 1
+            number = state.lastNumber
+            state.claims.append((number, Set(paths.map(EventStore.at))))
         }
+        return number
     }
 
     /// Changes of which stores somebody can tell.
@@ -65,9 +85,8 @@ final class StoreClaims: Sendable {
     ///
     /// - Parameter stores: whose it is; empty for a coordinator that has none.
     func isTeller(_ number: Int, of stores: [EventStore]) -> Bool {
-        let tellers = tellers.value
-        if stores.isEmpty { return tellers.first == number }
-        if stores.count == 1 { return tellers.byStore[ObjectIdentifier(stores[0])] == number }
-        return stores.compactMap { tellers.byStore[ObjectIdentifier($0)] }.min() == number
+        if stores.count == 1 { return teller(of: stores[0]) == number }
+        if stores.isEmpty { return first.load(ordering: .relaxed) == number }
+        return stores.lazy.map { self.teller(of: $0) }.filter { $0 != 0 }.min() == number
     }
 }

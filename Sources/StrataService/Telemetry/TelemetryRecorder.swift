@@ -113,8 +113,6 @@ final class TelemetryRecorder: Sendable {
             meters.recordFailure(kind, entity, fetch.work)
         }
         let isSlow = fetch.nanoseconds >= slowNanoseconds
-        // Most fetches are only counted: nothing is made for those.
-        guard isSlow || isLogged(.trace) || self.isTraced(&isTraced) else { return }
         finish(kind, entity, fetch.work, &isTraced, level: .trace, isCounted: true) { attributes in
             attributes[Names.returnedRows] = fetch.results
             attributes[Names.rowsScanned] = fetch.rowsScanned
@@ -147,8 +145,13 @@ final class TelemetryRecorder: Sendable {
     }
 
     private func record(_ save: SaveEvent, _ isTraced: inout Bool?) {
-        finish(.save, save.entity, save.work, &isTraced) { attributes in
-            attributes[Names.batchSize] = save.objects
+        if save.error == nil {
+            meters.handles(.operation(.save), save.changes.entity).timer?.recordNanoseconds(save.nanoseconds)
+        } else {
+            meters.recordFailure(.save, save.changes.entity, save.work)
+        }
+        finish(.save, save.changes.entity, save.work, &isTraced, isCounted: true) { attributes in
+            attributes[Names.batchSize] = save.changes.objects
             attributes[Names.waited] = save.waited / .seconds(1)
             if let sequence = save.sequence { attributes[Names.sequence] = Int(clamping: sequence) }
             if save.isToParent { attributes[Names.toParent] = true }
@@ -225,19 +228,19 @@ final class TelemetryRecorder: Sendable {
     // MARK: What all have
 
     /// - Parameters:
+    ///   - work: asked for where it is needed: most operations are only counted.
     ///   - isCounted: its time is in the metrics already.
     ///   - attributes: adds what only this operation has; called when a span or a line needs it.
     private func finish(
-        _ kind: Operation.Kind, _ collection: String?, _ work: StoreWork, _ isTraced: inout Bool?,
+        _ kind: Operation.Kind, _ collection: String?, _ work: @autoclosure () -> StoreWork, _ isTraced: inout Bool?,
         level: Logger.Level = .debug, isLogged: Bool = true, isCounted: Bool = false,
         _ attributes: (inout SpanAttributes) -> Void = { _ in }
     ) {
-        if !isCounted { count(kind, collection, work) }
+        if !isCounted { count(kind, collection, work()) }
         let isLogged = isLogged && self.isLogged(level)
-        // Most operations are only counted: nothing is made for those.
         guard isLogged || self.isTraced(&isTraced) else { return }
         EventHub.callingOut {
-            let operation = Operation(kind, collection, of: work)
+            let operation = Operation(kind, collection, of: work())
             var added = SpanAttributes()
             attributes(&added)
             if let tracer { record(operation, added, in: tracer) }

@@ -77,6 +77,12 @@ package enum EventHub {
         tellNow(event)
     }
 
+    /// As ``tell(_:)-(StrataEvent)``: a flush is mostly part of a save, and made into no event of its own then.
+    package static func tell(_ flush: FlushEvent) {
+        if EventParts.take(flush) { return }
+        tellNow(.flush(flush))
+    }
+
     /// Tells of what was part of something that is not told itself.
     package static func tell(_ parts: EventParts) {
         parts.forEach([.fault, .flush]) { tell($0) }

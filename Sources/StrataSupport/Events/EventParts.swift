@@ -32,16 +32,23 @@ package struct EventParts {
         strata_events_set_gatherer(outer)
     }
 
+    /// Whether a flush became a part of what the thread does.
+    static func take(_ flush: FlushEvent) -> Bool {
+        guard let parts = strata_events_gatherer()?.assumingMemoryBound(to: EventParts.self),
+            parts.pointee.flush == nil
+        else { return false }
+        parts.pointee.flush = flush
+        return true
+    }
+
     /// Whether an event became a part of what the thread does.
     static func take(_ event: StrataEvent) -> Bool {
-        guard let parts = strata_events_gatherer()?.assumingMemoryBound(to: EventParts.self) else { return false }
         switch event {
         case .fault(let fault):
+            guard let parts = strata_events_gatherer()?.assumingMemoryBound(to: EventParts.self) else { return false }
             parts.pointee.add(fault)
             return true
-        case .flush(let flush) where parts.pointee.flush == nil:
-            parts.pointee.flush = flush
-            return true
+        case .flush(let flush): return take(flush)
         default: return false
         }
     }

@@ -1,8 +1,14 @@
+package import Synchronization
+
 /// A store as events name it. There is one for each path, so that who hears of a store finds what it keeps of it by
 /// identity: hashing a path costs more than all else that most events cost.
 package final class EventStore: Sendable {
     /// Where the store is.
     package let path: String
+    /// Who tells of it to metrics, logs and traces, and who keeps its status, where several in the process could: a
+    /// number that products above give out, 0 for nobody. Every event asks.
+    package let telemetryTeller = Atomic(0)
+    package let statusTeller = Atomic(0)
 
     private struct Known {
         weak var store: EventStore?

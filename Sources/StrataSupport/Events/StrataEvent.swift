@@ -43,7 +43,7 @@ extension StrataEvent {
     package var stores: [EventStore] {
         switch self {
         case .fetch(let event): event.stores
-        case .save(let event): event.work.stores
+        case .save(let event): event.stores
         case .batch(let event): event.work.stores
         case .conflict(let event): [event.store]
         case .flush(let event): event.work.stores
@@ -133,14 +133,16 @@ extension FetchEvent {
 
 /// A context's save. One that has nothing to write is none.
 ///
-/// A class, since it is large, told often and handed from one to the next. Belongs to the save's thread.
-package final class SaveEvent {
-    package var work: StoreWork
-    /// The entity of all objects; nil if they are of several.
-    package let entity: String?
-    package let inserted: Int
-    package let updated: Int
-    package let deleted: Int
+/// A class, since it is large, told often and handed from one to the next. Nothing of it changes, so that no access is
+/// checked for overlaps.
+package final class SaveEvent: Sendable {
+    /// Those that were written; those of the coordinator for a save to a parent.
+    package let stores: [EventStore]
+    /// How long it took.
+    package let nanoseconds: Int64
+    /// Why it failed; nil when it did not.
+    package let error: (any Error)?
+    package let changes: Changes
     /// The transaction; nil of a save that failed, of one to a parent, and of one to several stores.
     package let sequence: UInt64?
     /// For how long it waited for other saves to be written.
@@ -150,28 +152,34 @@ package final class SaveEvent {
     /// How often it was tried again after a conflict.
     package let retries: Int
 
-    /// Objects that were inserted, updated or deleted.
-    package var objects: Int { inserted + updated + deleted }
+    /// What was written.
+    package struct Changes: Sendable {
+        /// The entity of all objects; nil if they are of several.
+        package var entity: String?
+        package var inserted = 0
+        package var updated = 0
+        package var deleted = 0
+
+        /// Objects that were inserted, updated or deleted.
+        package var objects: Int { inserted + updated + deleted }
+
+        package init() {}
+    }
+
+    package var work: StoreWork { StoreWork(stores: stores, nanoseconds: nanoseconds, error: error) }
 
     package init(
-        work: StoreWork, entity: String?, inserted: Int, updated: Int, deleted: Int, sequence: UInt64?,
-        waited: Duration, isToParent: Bool, retries: Int
+        stores: [EventStore], nanoseconds: Int64, error: (any Error)? = nil, changes: Changes, sequence: UInt64? = nil,
+        waited: Duration = .zero, isToParent: Bool = false, retries: Int = 0
     ) {
-        self.work = work
-        self.entity = entity
-        self.inserted = inserted
-        self.updated = updated
-        self.deleted = deleted
+        self.stores = stores
+        self.nanoseconds = nanoseconds
+        self.error = error
+        self.changes = changes
         self.sequence = sequence
         self.waited = waited
         self.isToParent = isToParent
         self.retries = retries
-    }
-
-    /// Adds what is known at the end.
-    package func end(_ nanoseconds: Int64, _ error: (any Error)?) {
-        work.nanoseconds = nanoseconds
-        work.error = error
     }
 }
 

@@ -65,10 +65,10 @@ import Testing
     @Test func savesTellTheirObjectsAndTransaction() throws {
         let store = try EventFixture()
         store.listen(.save) { [entity = store.entity] event in
-            guard case .save(let save) = event, save.entity == entity else { return nil }
+            guard case .save(let save) = event, save.changes.entity == entity else { return nil }
             let error = save.work.error.map { EventErrorText.type(of: $0) } ?? "done"
             return
-                "\(save.inserted)+\(save.updated)-\(save.deleted) \(save.sequence != nil) \(save.isToParent) \(error)"
+                "\(save.changes.inserted)+\(save.changes.updated)-\(save.changes.deleted) \(save.sequence != nil) \(save.isToParent) \(error)"
         }
         let context = store.container.newBackgroundContext()
         try context.performAndWait {
@@ -102,8 +102,8 @@ import Testing
     @Test func aChildsSaveGoesToItsParent() throws {
         let store = try EventFixture()
         store.listen(.save) { [entity = store.entity] event in
-            guard case .save(let save) = event, save.entity == entity else { return nil }
-            return "\(save.inserted) \(save.isToParent) \(save.sequence == nil)"
+            guard case .save(let save) = event, save.changes.entity == entity else { return nil }
+            return "\(save.changes.inserted) \(save.isToParent) \(save.sequence == nil)"
         }
         let parent = store.container.newBackgroundContext()
         let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
@@ -172,7 +172,7 @@ import Testing
         store.listen([.flush, .save]) { [path = store.path, entity = store.entity] event in
             switch event {
             case .flush(let flush) where flush.work.store == path: "flush \(flush.records)"
-            case .save(let save) where save.entity == entity: "save"
+            case .save(let save) where save.changes.entity == entity: "save"
             default: nil
             }
         }
@@ -206,7 +206,7 @@ import Testing
             switch event {
             case .flush(let flush) where flush.work.store == path:
                 "flush \(flush.records) \(flush.work.nanoseconds > 0)"
-            case .save(let save) where save.entity == entity: save.work.error == nil ? "save" : "failed"
+            case .save(let save) where save.changes.entity == entity: save.work.error == nil ? "save" : "failed"
             case .batch(let batch) where batch.entity == entity: "batch"
             default: nil
             }

@@ -14,11 +14,11 @@ class StoreEnding: SaveEnding {
     final let context: NSManagedObjectContext
     final let handle: StoreHandle
     final let storeIndex: UInt16
-    final var changes = ObjectChanges()
-    private(set) final var receipt: CommitReceipt?
+    @exclusivity(unchecked) final var changes = ObjectChanges()
+    @exclusivity(unchecked) private(set) final var receipt: CommitReceipt?
     private(set) final var isWritten = false
     /// How often a conflict has been met.
-    private(set) final var attempts = 0
+    @exclusivity(unchecked) private(set) final var attempts = 0
     /// Whether the objects have been told of it: see ``SavePipeline/settle()``.
     final var isSettled = false
     /// The IDs of the inserted and of the deleted objects, made by another core while the rows are written; nil for a
