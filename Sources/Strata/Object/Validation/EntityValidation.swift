@@ -16,6 +16,10 @@ final class EntityValidation: @unchecked Sendable {
         let minimum: Int
         let maximum: Int
         let predicates: [(predicate: NSPredicate, code: CocoaError.Code, message: String?)]
+        /// What some of the predicates ask; nil if none is a limit.
+        let limits: ValueLimits?
+        /// Those that are none.
+        let others: [(predicate: NSPredicate, code: CocoaError.Code, message: String?)]
     }
 
     /// All properties that can be validated, by name.
@@ -76,10 +80,12 @@ final class EntityValidation: @unchecked Sendable {
             return (predicate, CocoaError.Code(rawValue: code), warning as? String)
         }
         let isMandatory = !property.isOptional && !(property.isTransient && property is NSAttributeDescription)
+        var limits: ValueLimits?
+        if case .slot(let slot) = reference { limits = ValueLimits(property.validationPredicates, shape, slot) }
         return Key(
             name: name, reference: reference, isMandatory: isMandatory, isToMany: isToMany, minimum: minimum,
-            maximum: maximum,
-            predicates: predicates)
+            maximum: maximum, predicates: predicates, limits: limits,
+            others: limits.map { $0.others.map { predicates[$0] } } ?? predicates)
     }
 
     /// The property of this name; nil when there is none that could be validated.
@@ -89,8 +95,12 @@ final class EntityValidation: @unchecked Sendable {
 
     /// Checks one value against the model.
     ///
-    /// - Parameter mandatory: whether nil is looked at, too.
-    func check(_ value: Any?, _ key: Key, _ object: NSManagedObject, mandatory: Bool = true) throws {
+    /// - Parameters:
+    ///   - mandatory: whether nil is looked at, too.
+    ///   - isWithinLimits: whether the key's limits have been tested.
+    func check(
+        _ value: Any?, _ key: Key, _ object: NSManagedObject, mandatory: Bool = true, isWithinLimits: Bool = false
+    ) throws {
         if key.isToMany {
             try checkCount(value, key, object)
         } else if value == nil {
@@ -99,9 +109,10 @@ final class EntityValidation: @unchecked Sendable {
             }
             return
         }
-        guard let value, !key.predicates.isEmpty else { return }
+        let predicates = isWithinLimits ? key.others : key.predicates
+        guard let value, !predicates.isEmpty else { return }
         var errors: [any Error] = []
-        for (predicate, code, message) in key.predicates where !predicate.evaluate(with: value) {
+        for (predicate, code, message) in predicates where !predicate.evaluate(with: value) {
             errors.append(
                 ValidationErrors.error(
                     code, object, key.name, value: value, predicate: predicate, message: message))

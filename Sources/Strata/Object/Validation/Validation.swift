@@ -135,8 +135,11 @@ extension NSManagedObject {
         }
         if let rules {
             for key in rules.keys {
+                let isWithinLimits = key.limits?.hold(for: self) ?? false
+                if isWithinLimits, key.others.isEmpty { continue }
                 do {
-                    try rules.check(validatedValue(key), key, self, mandatory: key.isToMany)
+                    try rules.check(
+                        validatedValue(key), key, self, mandatory: key.isToMany, isWithinLimits: isWithinLimits)
                 } catch {
                     errors.append(error)
                 }
